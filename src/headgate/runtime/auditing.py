@@ -57,7 +57,12 @@ def entry(
     kind, name = change.subject
     if kind in ("Group", "ReleaseTarget", "Rule") or (after is None and not _is_deletion(change)):
         after = msgspec.json.encode(change)
-    before, after = _abridged(before), with_reason(_abridged(after), caller.reason)
+    if before is not None and len(before) > _LARGEST_BYTES:
+        before = _abridged(before)
+    if after is not None and len(after) > _LARGEST_BYTES:
+        after = _abridged(after)
+    if caller.reason is not None:
+        after = with_reason(after, caller.reason)
     return AuditEntry(now, caller.user, change.action, kind, name, before, after, caller.request_id)
 
 
@@ -80,7 +85,9 @@ def of_notice(notice: Notice, caller: Caller, now: Instant) -> AuditEntry | None
         action = "rollback"
     else:
         return None
-    after = _abridged(msgspec.json.encode({"message": notice.message, **notice.data}))
+    after = msgspec.json.encode({"message": notice.message, **notice.data})
+    if len(after) > _LARGEST_BYTES:
+        after = _abridged(after)
     return AuditEntry(now, caller.user, action, notice.kind, notice.name, None, after, caller.request_id)
 
 
@@ -95,10 +102,8 @@ def _is_deletion(change: Change) -> bool:
     )
 
 
-def _abridged(document: bytes | None) -> bytes | None:
+def _abridged(document: bytes) -> bytes:
     """Each change of a large object would be kept twice more: parts that are long are named by their size and digest."""
-    if document is None or len(document) <= _LARGEST_BYTES:
-        return document
     value = msgspec.json.decode(document)
     found = _encode(_without_long_parts(value))
     return found if len(found) <= _LARGEST_BYTES else _encode(_digest(_encode(value)))

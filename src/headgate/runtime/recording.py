@@ -52,7 +52,8 @@ class Recorder:
         kind, name = change.subject
         verb = change.verb
         by = f" by {user}" if user else ""
-        self._add(f"{_dashed(kind)}.{verb}", kind, name, f"{name} {verb}{by}", {"user": user})
+        dashed = re.sub("(?<=.)(?=[A-Z])", "-", kind).lower()  # JobAgent to job-agent
+        self._add(f"{dashed}.{verb}", kind, name, f"{name} {verb}{by}", {"user": user})
 
     def rewound(self, user: str, was: Instant) -> None:
         text = f"the time of the workspace was taken back from {instants.show(was)} by {user}"
@@ -98,8 +99,3 @@ class Recorder:
     def on_slot_freed(self, rule: str, resource: str) -> None: ...
 
     def on_version_rejected(self, version: model.Version) -> None: ...
-
-
-def _dashed(kind: str) -> str:
-    """JobAgent to job-agent."""
-    return re.sub("(?<=.)(?=[A-Z])", "-", kind).lower()
