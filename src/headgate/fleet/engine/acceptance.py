@@ -81,10 +81,12 @@ def apply(state: State, change: Change, now: Instant) -> None:
             outcomes.job_reported(state, change, now)
         case Measured():
             outcomes.measured(state, change, now)
-    _cancel_jobs_of_removed_targets(state, now)
+    if state.removed:
+        _cancel_jobs_of_removed_targets(state, now)
     if state.forms_moved:
         hooks.settle(state, now)
-    _settle_rebound(state, now)
+    if state.rebound:
+        _settle_rebound(state, now)
 
 
 def _put(state: State, change: Put, now: Instant) -> None:
@@ -159,8 +161,9 @@ def _put_version(state: State, version: model.Version, now: Instant, *, create_o
             raise Rejected(
                 (Problem(f"spec.dependencies.{name}", "a version cannot depend on its own deployment"),)
             )
-    if old is None or old.object.job_agent_config != version.job_agent_config:
-        _check_config(state, deployment.object, version.job_agent_config)
+    config = version.job_agent_config
+    if config and (old is None or old.object.job_agent_config != config):
+        _check_config(state, deployment.object, config)
     if old is not None:
         edits.check(state, old, msgspec.structs.replace(version, deployment=deployment.name))
     stamped = _stamped(version, old.object if old else None, now)

@@ -302,8 +302,6 @@ class State:
         return None
 
     def freeze_on(self, target: Target, now: Instant) -> model.Freeze | None:
-        if not self.freezes:
-            return None
         bindings = target.bindings()
         for freeze, selector in self.freezes.values():
             if not freeze.is_over(now) and (selector is None or selector.matches(bindings)):
