@@ -24,7 +24,7 @@ from headgate.api import (
     openapi,
     problems,
     reading,
-    responding,
+    replies,
     service_routes,
     sessions,
     tracing,
@@ -174,7 +174,7 @@ class Application:
                 assert self._fallback is not None
                 await self._fallback(scope, receive, send)
                 return
-            await self._send(request, responding.of_refusal(refusal, request.id), scope, send)
+            await self._send(request, replies.of_refusal(refusal, request.id), scope, send)
             return
         request.route = match.route
         request.operation = match.route.operation
@@ -206,7 +206,7 @@ class Application:
                 answer = await (answering if aside is None else self._unless_over(request, answering))
                 if answer.stream is not None:
                     self._streams.check(request.principal.identity, request.principal.user)
-                return responding.encoded(answer)
+                return replies.encoded(answer)
         except ClientGoneError:
             raise
         except Exception as error:
@@ -216,12 +216,12 @@ class Application:
                 refusal = problems.unexpected(request.id)
             if refusal.status in problems.COME_BACK:
                 await asyncio.sleep(problems.PAUSE_SECONDS)
-            return responding.of_refusal(refusal, request.id)
+            return replies.of_refusal(refusal, request.id)
 
     async def _unless_over(self, request: _Request, answering: Awaitable[Answer]) -> Answer:
         """Nobody works on for a client that hung up, nor keeps a server that is asked to end."""
         asked = asyncio.ensure_future(answering)
-        gone = asyncio.create_task(responding.until_gone(request.receive))
+        gone = asyncio.create_task(replies.until_gone(request.receive))
         closing = asyncio.create_task(self._closing.wait())
         try:
             await asyncio.wait({asked, gone, closing}, return_when=asyncio.FIRST_COMPLETED)
@@ -285,7 +285,7 @@ class Application:
             request_id=request.id,
             trace_parent=tracing.current_trace_parent(),
             raw_body=raw_body,
-            line=ClientConnection(functools.partial(responding.until_gone, request.receive), self._closing),
+            line=ClientConnection(functools.partial(replies.until_gone, request.receive), self._closing),
         )
 
     def _crowds_of(self, route: Route, principal: Principal) -> Iterator[tuple[access.Crowd, str, str]]:
@@ -321,11 +321,11 @@ class Application:
             try:
                 ends = (self._closing.wait(), self._until_refused(request))
                 with self._streams.one_of(request.principal.identity, request.principal.user):
-                    await responding.send_stream(answer, headers, scope, request.receive, send, ends)
+                    await replies.send_stream(answer, headers, scope, request.receive, send, ends)
             finally:
                 self.metrics.stream_closed()
         else:
-            await responding.send_body(answer, headers, scope, request.receive, send)
+            await replies.send_body(answer, headers, scope, request.receive, send)
         seconds = time.perf_counter() - request.started
         if answer.stream is None:
             self.metrics.request_answered(request.operation, answer.status, seconds)

@@ -19,7 +19,7 @@ from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
-from headgate.runtime import auditing, clocks, dispatching
+from headgate.runtime import clocks, dispatching, recording
 from headgate.runtime.commands import ENGINE, Caller, KeyReusedError, Reply
 from headgate.runtime.items import WorkItem
 from headgate.runtime.recording import Recorder
@@ -142,8 +142,8 @@ class Batch:
             return
         if self.refusal is not None:
             raise clocks.ClockError(self.refusal)
-        is_audited = not isinstance(change, auditing.UNAUDITED)
-        before = auditing.document_of(engine.state, change) if is_audited else None
+        is_audited = not isinstance(change, recording.UNAUDITED)
+        before = recording.audited_document(engine.state, change) if is_audited else None
         # What is refused leaves nothing behind; what broke may have done a part.
         self._is_half_done = True
         try:
@@ -157,8 +157,8 @@ class Batch:
         self.kinds[kind] = self.kinds.get(kind, 0) + 1
         self._recorder.accepted(change, caller.user)
         if is_audited:
-            after = auditing.document_of(engine.state, change)
-            self._audit.append(auditing.entry(change, caller, self.now, before, after))
+            after = recording.audited_document(engine.state, change)
+            self._audit.append(recording.audit_entry(change, caller, self.now, before, after))
         if (
             caller.trace_parent is not None
             and isinstance(change, Put)
@@ -285,7 +285,7 @@ class Batch:
             self._recorder.warned(warning)
         for notice in made.notices:
             self._recorder.noticed(notice)
-            entry = auditing.of_notice(notice, ENGINE, self.now)
+            entry = recording.audit_of_notice(notice, ENGINE, self.now)
             if entry is not None:
                 self._audit.append(entry)
         changes.write(transaction)

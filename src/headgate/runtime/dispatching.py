@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from headgate.fleet.engine import views
-from headgate.fleet.model import agent_configs, agent_fields, job_configs, records, scrubbing
+from headgate.fleet.model import agent_configs, agent_fields, records, scrubbing
 from headgate.fleet.model import objects as model
 from headgate.fleet.state.state import State
 from headgate.kernel import instants
@@ -99,7 +99,7 @@ def _config(
         _refuse_closed(agent, f"deployment {deployment.name}", deployment.job_agent_config)
     if version.job_agent_config:
         _refuse_closed(agent, f"version {version.tag} of {deployment.name}", version.job_agent_config)
-    merged = job_configs.merge(agent.config, deployment.job_agent_config, version.job_agent_config)
+    merged = agent_configs.merge(agent.config, deployment.job_agent_config, version.job_agent_config)
     try:
         config = agent_configs.resolve(agent.type, merged, bindings)
         return config, _timeout_seconds(config)

@@ -9,10 +9,10 @@ from functools import partial
 import msgspec
 
 from headgate.api import (
+    access,
     bodies,
     concerning,
     deletions,
-    fields,
     finding,
     lists,
     merging,
@@ -38,7 +38,7 @@ from headgate.fleet.model import objects as model
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import VersionNode
 from headgate.kernel import documents
-from headgate.kernel.problems import Problem, Rejected
+from headgate.kernel.problems import Problem, Rejected, renamed
 from headgate.runtime.commands import CommandContext, EngineView, Reply
 
 NEWEST_FIRST = "-createdAt"
@@ -121,7 +121,7 @@ async def create_version(call: Request) -> Answer:
     parsed = await asyncio.to_thread(objects.parse, kinds.VERSION.name, body, call.workspace)
     version = parsed.object
     assert isinstance(version, model.Version)
-    fields.check(call, None, version, has_own_id=parsed.has_own_id)
+    access.check_fields(call, None, version, has_own_id=parsed.has_own_id)
     if version.target_selector is not None or version.dependencies:
         await selecting.check_body(call, body)
     return await replies.submit(call, partial(_publish, parsed, named, bool(call.query.get("force"))))
@@ -146,16 +146,16 @@ def _publish(parsed: Parsed, named: object, force: bool, context: CommandContext
         version = msgspec.structs.replace(version, id=id_)
     if version.target_selector is not None:
         concerning.check(state, None, version, force=force)
-    with objects.flat_paths():
+    try:
         context.apply(changes.Put(version, create_only=True))
+    except Rejected as rejected:
+        raise rejected.renamed(objects.flat_path) from None
     return _reply(state, 201, version.id)
 
 
 def _reply(state: State, status: int, id_: str) -> Reply:
     version = state.versions[id_]
-    return concerning.reply_with(
-        status, objects.document(version.object), concerns.of_version(state, version)
-    )
+    return replies.reply_with(status, objects.document(version.object), concerns.of_version(state, version))
 
 
 def _of_deployment(name: str, version: model.Version) -> model.Version:
@@ -178,7 +178,7 @@ async def patch_version(find: Callable[[Request], Find], call: Request) -> Answe
         replies.check_etag(call.if_match, objects.encode(old))
         merged = merging.merged(objects.document(old), call.body)
         parsed = objects.parse(kinds.VERSION.name, merged, call.workspace)
-        fields.check(call, old, parsed.object)
+        access.check_fields(call, old, parsed.object)
         parsed = msgspec.structs.replace(parsed, object=pruning.in_set(parsed.object, old, None))
         concerning.check(state, old, parsed.object, force=bool(call.query.get("force")))
         _change(call, context, old, parsed, only_status=call.body.keys() <= {"status", "message"})
@@ -208,7 +208,7 @@ def _change(
     lifts_rejection = old.status == "rejected" and new.status != old.status
     if lifts_rejection:
         refusals.require(call, "version:reject", "lifting the rejection of a version")
-    with objects.flat_paths():
+    with renamed(objects.flat_path):
         if only_status and (new.message is not None or old.message is None):
             context.apply(changes.SetVersionStatus(old.deployment, old.tag, new.status, new.message))
         else:

@@ -60,7 +60,7 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
         return _ordered(state, target, record.rollback_to, kind, now, blockers)
     if record.ordered == "redeploy" and record.deployed is not None:
         return _ordered(state, target, record.deployed, "redeploy", now, blockers)
-    resolved = variables.resolve(state, target)
+    resolved = variables.resolve(state, target) if state.has_variables_for(target) else ()
     retried = _retried_release(state, target) if record.retry_at is not None else None
     paused = paused_retry(state, target) if retried is not None else None
     for version in contenders(state, target, blockers.add_flaw):
