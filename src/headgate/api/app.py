@@ -117,6 +117,7 @@ class Application:
         self.routes = (*routes, *about)
         self._router = Router(self.routes)
         self._queries = {route.operation: access.declared_query(route) for route in self.routes}
+        self._media_types = {route.operation: route.accepted_media_types for route in self.routes}
 
     @functools.cached_property
     def openapi(self) -> dict[str, Any]:
@@ -308,7 +309,7 @@ class Application:
             if route.body_required:
                 raise Refusal(400, "The body is missing", "a body is required")
             return b"", None
-        allowed = route.accepted_media_types
+        allowed = self._media_types[route.operation]
         essence = reading.media_type(headers.get("content-type"), allowed, headers.get("content-encoding"))
         if not reading.is_json(essence) or route.reads_body or not is_read:
             return raw, None

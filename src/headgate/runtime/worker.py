@@ -165,7 +165,8 @@ class Worker:
         began = self._turn_began
         seconds = time.monotonic() - began if began is not None else 0.0
         if seconds < self._settings.stuck_seconds:
-            self.health.right("queue")
+            if self.health.has_troubles:
+                self.health.right("queue")
             return
         waiting = self._line.length
         self.health.wrong(
