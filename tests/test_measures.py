@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MOST_FUNCTIONS_OF_A_PUBLISH, MOST_FILES_OF_A_PUBLISH = 375, 82
-"""A little more than there are, so that a new layer on the way of a publish is somebody's decision. They only go down."""
+MOST_FUNCTIONS_OF_A_PUBLISH, MOST_FILES_OF_A_PUBLISH = 300, 60
+"""A new layer on the way of a publish is somebody's decision. They only go down."""
 MEASURE = runpy.run_path(str(ROOT / "scripts" / "measure"))
 
 

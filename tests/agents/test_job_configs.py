@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headgate.fleet.model import job_configs
+from headgate.fleet.model import agent_configs, job_configs
 from headgate.kernel.problems import Problem, Rejected
 
 BINDINGS = {
@@ -34,12 +34,12 @@ BINDINGS = {
     ],
 )
 def test_later_layers_win_key_by_key(layers: list[dict[str, Any]], merged: dict[str, Any]) -> None:
-    assert job_configs.merge(*layers) == merged
+    assert agent_configs.merge(*layers) == merged
 
 
 def test_merging_changes_none_of_the_layers() -> None:
     lower, upper = {"a": {"x": 1}}, {"a": {"y": 2}}
-    job_configs.merge(lower, upper)
+    agent_configs.merge(lower, upper)
     assert (lower, upper) == ({"a": {"x": 1}}, {"a": {"y": 2}})
 
 

@@ -626,7 +626,7 @@ def test_waking_it_makes_it_look_at_once(store: Store) -> None:
         async with running(runner):
             await asyncio.to_thread(put, store, order())
             while not agent.calls:
-                await asyncio.to_thread(runner.wake, [agent.type])
+                await asyncio.to_thread(runner.wake)
                 await asyncio.sleep(0.005)
             await until(is_gone(store))
 

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from headgate.api import tokens
+from headgate.api import authentication, tokens
 from headgate.api.authentication import REMEMBERED_SECONDS, Authenticator
 from headgate.api.calls import Principal, Refusal
 from headgate.api.permissions import BY_ROLE
@@ -84,9 +84,8 @@ def test_a_secret_is_long_and_never_stored() -> None:
     secret, token = tokens.issue(name="ci", workspace=None, role="viewer", now=NOW)
     assert secret.startswith("hg_")
     assert len(secret) == 46
-    assert tokens.looks_like_secret(secret)
     assert secret not in str(token)
-    assert token.hash == tokens.digest(secret)
+    assert token.hash == authentication.digest(secret)
 
 
 def test_no_two_secrets_are_alike() -> None:
@@ -157,7 +156,7 @@ def test_a_token_that_is_refused_is_not_used(store: Store, clock: Clock) -> None
         await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}))
 
     asyncio.run(story())
-    assert tokens.last_uses(store) == {}
+    assert authentication.last_uses(store) == {}
 
 
 def test_a_removed_token_is_refused_after_a_few_seconds(store: Store, clock: Clock) -> None:

@@ -21,7 +21,7 @@ def exporter(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
     found = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(found))
-    monkeypatch.setattr(tracing, "_tracer", lambda: provider.get_tracer("test"))
+    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
     yield found
     provider.shutdown()
 

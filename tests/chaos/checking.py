@@ -18,7 +18,7 @@ from headgate.kernel.problems import Rejected
 from headgate.promises import waking
 from headgate.promises.books.mirror import Mirror
 from headgate.promises.watch import FleetWatch
-from headgate.runtime import entries
+from headgate.runtime import replica
 from headgate.runtime.replica import Mark, digest_of
 from headgate.store import LogEntry, Store, Workspace, rows
 
@@ -53,7 +53,7 @@ class History:
     def _play(self, entry: LogEntry) -> Iterator[str]:
         self.watch.now = entry.at
         if entry.kind == "change":
-            change = entries.decode(entry.payload)
+            change = replica.decoded(entry.payload)
             try:
                 self.engine.apply(change, entry.at)
             except Rejected as rejected:
@@ -137,7 +137,7 @@ def _acknowledgements(history: History) -> Iterator[str]:
     found: dict[tuple[str, str, str], int] = {}
     for entry in history.log:
         if entry.kind == "change":
-            change = entries.decode(entry.payload)
+            change = replica.decoded(entry.payload)
             subject = (type(change).__name__, *change.subject)
             found[subject] = found.get(subject, 0) + 1
     acknowledged = list(history.of("acknowledged"))

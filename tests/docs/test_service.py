@@ -7,7 +7,7 @@ import msgspec
 import pytest
 import yaml
 
-from headgate.api import fields as guarded
+from headgate.api import access as guarded
 from headgate.api import permissions
 from headgate.api.metrics import Metrics
 from headgate.api.oidc_config import OidcConfig, OidcLogin

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.kernel import decisions, identifiers, positions, quantities, waves
+from headgate.kernel import decisions, identifiers, quantities, waves
 from headgate.kernel.slots import Slots
 
 
@@ -32,25 +32,25 @@ def test_positions_follow_the_hash_of_target_and_version() -> None:
 
     environment, deployment, version = uuid("e1"), uuid("d1"), uuid("1")
     hashes = {
-        str(number): positions.fnv1a_64(f"{uuid(str(number))}-{environment}-{deployment}{version}")
+        str(number): identifiers.fnv1a_64(f"{uuid(str(number))}-{environment}-{deployment}{version}")
         for number in range(1, 6)
     }
     assert hashes["2"] == 3955105845042184451
     assert hashes["1"] == 18157588806983268326
-    places = positions.rank(hashes.items())
+    places = identifiers.rank(hashes.items())
     assert sorted(places, key=lambda key: places[key]) == ["2", "4", "3", "5", "1"]
 
 
 @given(st.text(), st.text())
 def test_a_hash_can_go_on_from_its_prefix(prefix: str, rest: str) -> None:
-    whole = positions.fnv1a_64(prefix + rest)
-    assert positions.fnv1a_64(rest, positions.fnv1a_64(prefix)) == whole
+    whole = identifiers.fnv1a_64(prefix + rest)
+    assert identifiers.fnv1a_64(rest, identifiers.fnv1a_64(prefix)) == whole
 
 
 @given(st.text(), st.lists(st.integers(0, 2**64 - 1), max_size=9))
 def test_many_hashes_go_on_together_as_each_by_itself(rest: str, states: list[int]) -> None:
-    together = positions.fnv1a_64_of_each(rest, states)
-    assert list(together) == [positions.fnv1a_64(rest, state) for state in states]
+    together = identifiers.fnv1a_64_of_each(rest, states)
+    assert list(together) == [identifiers.fnv1a_64(rest, state) for state in states]
 
 
 def test_words_are_found_when_a_verdict_is_read() -> None:
@@ -68,7 +68,7 @@ def test_words_are_found_when_a_verdict_is_read() -> None:
 
 @given(st.permutations([("a", 5), ("b", 5), ("c", 1)]))
 def test_equal_hashes_are_ordered_by_key_whatever_the_input_order(pairs: list[tuple[str, int]]) -> None:
-    assert positions.rank(pairs) == {"c": 0, "a": 1, "b": 2}
+    assert identifiers.rank(pairs) == {"c": 0, "a": 1, "b": 2}
 
 
 def test_a_percentage_is_resolved_up_or_down() -> None:

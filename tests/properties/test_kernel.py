@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.kernel import positions, quantities, waves
+from headgate.kernel import identifiers, quantities, waves
 
 from .effort import examples
 
@@ -48,17 +48,17 @@ def test_a_wave_never_holds_more_than_its_size(landed: int, in_flight: int, wait
 @examples(100)
 @given(KEYS, st.randoms(use_true_random=False))
 def test_ranks_do_not_depend_on_the_order_of_the_input(keys: list[str], chance: Random) -> None:
-    pairs = [(key, positions.fnv1a_64(key)) for key in keys]
-    ranks = positions.rank(pairs)
-    assert positions.rank(chance.sample(pairs, len(pairs))) == ranks
+    pairs = [(key, identifiers.fnv1a_64(key)) for key in keys]
+    ranks = identifiers.rank(pairs)
+    assert identifiers.rank(chance.sample(pairs, len(pairs))) == ranks
     assert sorted(ranks.values()) == list(range(len(keys)))
 
 
 @examples(100)
 @given(KEYS, st.text(max_size=8))
 def test_one_more_member_moves_the_others_by_one_place_at_most(keys: list[str], newcomer: str) -> None:
-    old = positions.rank((key, positions.fnv1a_64(key)) for key in keys if key != newcomer)
-    new = positions.rank((key, positions.fnv1a_64(key)) for key in {*keys, newcomer})
+    old = identifiers.rank((key, identifiers.fnv1a_64(key)) for key in keys if key != newcomer)
+    new = identifiers.rank((key, identifiers.fnv1a_64(key)) for key in {*keys, newcomer})
     assert all(new[key] - place in (0, 1) for key, place in old.items())
 
 

@@ -10,9 +10,8 @@ import msgspec
 import pytest
 
 from headgate.kernel.problems import Rejected
-from headgate.runtime import event_types
-from headgate.runtime import worker_client as desk_module
-from headgate.runtime.worker_client import WorkerClient
+from headgate.runtime import event_types, wiring
+from headgate.runtime.wiring import WorkerClient
 from headgate.store import Event, Store
 
 from .fleet import APPROVAL, ONE_NODE, TWO_NODES, cycle, delete, policy, put, resource, version
@@ -116,7 +115,7 @@ def test_text_that_no_database_takes_is_told_without_it(
 
 def test_those_who_wait_for_events_sleep_through_none(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody looks by themselves here: one wake-up that is lost, and a reader never sees the last event."""
-    monkeypatch.setattr(desk_module, "_LONGEST_NAP", 2 * PATIENCE)
+    monkeypatch.setattr(wiring, "_LONGEST_NAP", 2 * PATIENCE)
     client = WorkerClient(stage.worker)
     stage.worker.after_commit = lambda name, outcome: client.committed(name, outcome.newest_event)
     stage.submit(resource("b"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headgate.api import fields
+from headgate.api import access
 from headgate.fleet.model import kinds
 
 from . import fleet
@@ -31,7 +31,7 @@ _NEEDED: dict[str, Json] = {
 }
 
 
-def attempts(guard: fields.Guard) -> Iterator[Attempt]:
+def attempts(guard: access.Guard) -> Iterator[Attempt]:
     """A new object with the field, and the field in an object that is there."""
     kind, value = kinds.BY_NAME[guard.kind], VALUES[guard.field]
     needed = _NEEDED.get(guard.kind, {})
@@ -39,9 +39,9 @@ def attempts(guard: fields.Guard) -> Iterator[Attempt]:
         of_deployment = "/v1/deployments/spare/versions"
         yield "POST", of_deployment, {"tag": "v9", guard.field: value}
         made = fleet.manifest("Version", "spare-v9", deployment="spare", tag="v9")
-        made["metadata" if guard.field == fields.ID else "spec"][guard.field] = value
+        made["metadata" if guard.field == access.ID else "spec"][guard.field] = value
         yield "POST", "/v1/apply", {"manifests": [made]}
-        if guard.field not in (fields.CREATED_AT, fields.ID):
+        if guard.field not in (access.CREATED_AT, access.ID):
             yield "PATCH", f"{of_deployment}/v1", {guard.field: value}
             yield "PATCH", f"/v1/versions/{segment('spare/v1')}", {guard.field: value}
             kept = fleet.manifest("Version", "spare-v1", deployment="spare", tag="v1", **{guard.field: value})
@@ -61,14 +61,14 @@ def attempts(guard: fields.Guard) -> Iterator[Attempt]:
             "/v1/resources/set",
             {"provider": "p", "resources": [{"name": "new", guard.field: value}]},
         )
-    if guard.field != fields.CREATED_AT:
+    if guard.field != access.CREATED_AT:
         yield "PATCH", f"{collection}/spare", {guard.field: value}
         yield "PUT", f"{collection}/spare", {**needed, guard.field: value}
 
 
-@pytest.mark.parametrize("guard", fields.GUARDS, ids=lambda one: f"{one.kind}.{one.field}")
+@pytest.mark.parametrize("guard", access.GUARDS, ids=lambda one: f"{one.kind}.{one.field}")
 def test_a_guarded_field_needs_its_permission_wherever_it_can_be_written(
-    busy: Client, guard: fields.Guard
+    busy: Client, guard: access.Guard
 ) -> None:
     own = kinds.BY_NAME[guard.kind].permission
     if own == guard.permission:

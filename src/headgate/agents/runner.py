@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import random
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -59,7 +59,7 @@ class AgentRunner:
         backoff = backoff or Backoff(chance=random.random)
         self._tools = Tools(store, report, clock, by_type, backoff, lease_seconds, self._has_room)
         self._holder = holder
-        self._types = (*by_type, *(kind for kind in refused if kind not in by_type))
+        self.types = (*by_type, *(kind for kind in refused if kind not in by_type))
         self._most_at_once = most_at_once
         self._poll_seconds = poll_seconds
         self._held: dict[Key, tuple[Work, asyncio.Task[None]]] = {}
@@ -78,10 +78,10 @@ class AgentRunner:
     def _has_room(self) -> bool:
         return len(self._held) <= self._most_at_once // 4
 
-    def wake(self, types: Collection[str]) -> None:
-        """Looks at once, if one of these is among its types; may be called from any thread."""
+    def wake(self) -> None:
+        """Looks at once; may be called from any thread."""
         loop = self._loop
-        if loop is not None and any(one in self._types for one in types):
+        if loop is not None:
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._woken.set)
 
@@ -149,7 +149,7 @@ class AgentRunner:
             return False
         dispatches = await asyncio.to_thread(
             self._tools.store.claim_dispatches,
-            types=self._types,
+            types=self.types,
             holder=self._holder,
             now=self._tools.clock(),
             seconds=self._tools.lease_seconds,
@@ -195,7 +195,7 @@ class AgentRunner:
     async def _stop_cancelled(self) -> None:
         now = self._tools.clock()
         shares = AgentShares(self._most_at_once, (agent for agent, _ in self._stopping.values()))
-        for dispatch in await asyncio.to_thread(self._tools.store.cancelled_dispatches, self._types):
+        for dispatch in await asyncio.to_thread(self._tools.store.cancelled_dispatches, self.types):
             key = (dispatch.workspace, dispatch.job)
             is_others = (
                 dispatch.claimed_by not in (None, self._holder) and (dispatch.claimed_until or 0) > now

@@ -9,7 +9,7 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -22,18 +22,19 @@ from headgate.api import (
     authentication,
     docs_page,
     openapi,
-    parameters,
     problems,
     reading,
-    responding,
+    replies,
     service_routes,
     sessions,
     tracing,
 )
 from headgate.api.calls import (
     Answer,
+    Aside,
     Authenticate,
     ClientConnection,
+    Finish,
     Principal,
     Refusal,
     Request,
@@ -54,9 +55,8 @@ STREAM_CHECK_SECONDS = 10.0
 """How long a stream may go on after its token was taken away."""
 
 
-async def _finished(answering: Awaitable[Answer], route: Route, call: Request) -> Answer:
-    answer = await answering
-    return answer if route.finish is None else await route.finish(call, answer)
+async def _finished(answering: Awaitable[Answer], finish: Finish, call: Request) -> Answer:
+    return await finish(call, await answering)
 
 
 class _Request(msgspec.Struct):
@@ -116,6 +116,8 @@ class Application:
         about = service_routes.routes(ready, metrics, lambda: self.openapi_json, lambda: self._docs)
         self.routes = (*routes, *about)
         self._router = Router(self.routes)
+        self._queries = {route.operation: access.declared_query(route) for route in self.routes}
+        self._media_types = {route.operation: route.accepted_media_types for route in self.routes}
 
     @functools.cached_property
     def openapi(self) -> dict[str, Any]:
@@ -157,7 +159,15 @@ class Application:
                 return
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = _request(scope, receive)
+        request = _Request(
+            id=str(uuid.uuid4()),
+            method=scope["method"],
+            raw_path=scope.get("raw_path") or quote(scope["path"]).encode(),
+            query=scope.get("query_string", b""),
+            headers=Headers(scope=scope),
+            receive=receive,
+            started=time.perf_counter(),
+        )
         try:
             match = self._router.match(request.method, request.raw_path)
         except Refusal as refusal:
@@ -165,7 +175,7 @@ class Application:
                 assert self._fallback is not None
                 await self._fallback(scope, receive, send)
                 return
-            await self._send(request, responding.of_refusal(refusal, request.id), scope, send)
+            await self._send(request, replies.of_refusal(refusal, request.id), scope, send)
             return
         request.route = match.route
         request.operation = match.route.operation
@@ -185,15 +195,19 @@ class Application:
     async def _answer(self, request: _Request, match: Match) -> Answer:
         try:
             with contextlib.ExitStack() as held:
-                call = await self._call(request, match, held)
-                aside, lane = self._service.aside, match.route.lane
-                if aside is not None and lane is not None and self._is_aside(request, match.route):
-                    answering = _finished(aside.answer(lane, match.route.operation, call), match.route, call)
-                    return responding.encoded(await self._unless_over(request, answering))
-                answer = await _finished(match.route.handler(call), match.route, call)
+                route = match.route
+                aside = None if route.lane is None else self._aside_for(request, route)
+                call = await self._call(request, match, held, aside)
+                if aside is None or route.lane is None:
+                    answering = route.handler(call)
+                else:
+                    answering = aside.answer(route.lane, route.operation, call)
+                if route.finish is not None:
+                    answering = _finished(answering, route.finish, call)
+                answer = await (answering if aside is None else self._unless_over(request, answering))
                 if answer.stream is not None:
                     self._streams.check(request.principal.identity, request.principal.user)
-                return responding.encoded(answer)
+                return replies.encoded(answer)
         except ClientGoneError:
             raise
         except Exception as error:
@@ -203,12 +217,12 @@ class Application:
                 refusal = problems.unexpected(request.id)
             if refusal.status in problems.COME_BACK:
                 await asyncio.sleep(problems.PAUSE_SECONDS)
-            return responding.of_refusal(refusal, request.id)
+            return replies.of_refusal(refusal, request.id)
 
-    async def _unless_over(self, request: _Request, answering: Coroutine[Any, Any, Answer]) -> Answer:
+    async def _unless_over(self, request: _Request, answering: Awaitable[Answer]) -> Answer:
         """Nobody works on for a client that hung up, nor keeps a server that is asked to end."""
-        asked = asyncio.create_task(answering)
-        gone = asyncio.create_task(responding.until_gone(request.receive))
+        asked = asyncio.ensure_future(answering)
+        gone = asyncio.create_task(replies.until_gone(request.receive))
         closing = asyncio.create_task(self._closing.wait())
         try:
             await asyncio.wait({asked, gone, closing}, return_when=asyncio.FIRST_COMPLETED)
@@ -222,22 +236,24 @@ class Application:
                 task.cancel()
             await asyncio.gather(asked, gone, closing, return_exceptions=True)
 
-    def _is_aside(self, request: _Request, route: Route) -> bool:
+    def _aside_for(self, request: _Request, route: Route) -> Aside | None:
+        """Who answers beside the server, unless the route has a stream and that is asked for."""
         wants_json = "application/json" in request.headers.get("accept", "")
-        return (
-            self._service.aside is not None and route.lane is not None and (wants_json or not route.streams)
-        )
+        return self._service.aside if wants_json or not route.streams else None
 
-    async def _call(self, request: _Request, match: Match, held: contextlib.ExitStack) -> Request:
+    async def _call(
+        self, request: _Request, match: Match, held: contextlib.ExitStack, aside: Aside | None
+    ) -> Request:
         """Who is asked first, so that strangers neither learn anything nor make the service read their bodies."""
         route, headers = match.route, request.headers
         if route.permission is not None:
-            request.principal = await self._authenticate(
-                sessions.authorization(request.method, headers, self._service.public_url)
-            )
+            authorization = headers.get("authorization")
+            if authorization is None:
+                authorization = sessions.authorization(request.method, headers, self._service.public_url)
+            request.principal = await self._authenticate(authorization)
         principal = request.principal
-        query = parameters.parse_query(
-            request.query, access.declared_query(route), takes_others=route.takes_other_query
+        query = reading.parse_query(
+            request.query, self._queries[route.operation], takes_others=route.takes_other_query
         )
         workspace = access.default_workspace(principal)
         if route.scope == "workspace":
@@ -246,15 +262,17 @@ class Application:
         access.check(route, principal, workspace)
         for crowd, identity, name in self._crowds_of(route, principal):
             held.enter_context(crowd.one_of(identity, name))
-        if self._service.aside is not None and route.lane is not None and self._is_aside(request, route):
-            self._service.aside.check(route.lane, workspace, principal.user)
-        key = parameters.idempotency_key(headers.get("idempotency-key")) if route.mutates else None
-        if_match = parameters.if_match(headers.get("if-match")) if route.conditional else None
-        raw_body, body = await self._body(request, route)
+        if aside is not None and route.lane is not None:
+            aside.check(route.lane, workspace, principal.user)
+        key = headers.get("idempotency-key") if route.mutates else None
+        if key is not None:
+            reading.check_idempotency_key(key)
+        if_match = reading.if_match(headers.get("if-match")) if route.conditional else None
+        raw_body, body = await self._body(request, route, is_read=aside is None)
         idempotency = None
         if key is not None:
             fingerprint = reading.fingerprint(request.method, request.raw_path, request.query, raw_body)
-            idempotency = parameters.idempotency(principal.identity, key, fingerprint)
+            idempotency = reading.idempotency(principal.identity, key, fingerprint)
         return Request(
             service=self._service,
             principal=principal,
@@ -268,7 +286,7 @@ class Application:
             request_id=request.id,
             trace_parent=tracing.current_trace_parent(),
             raw_body=raw_body,
-            line=ClientConnection(functools.partial(responding.until_gone, request.receive), self._closing),
+            line=ClientConnection(functools.partial(replies.until_gone, request.receive), self._closing),
         )
 
     def _crowds_of(self, route: Route, principal: Principal) -> Iterator[tuple[access.Crowd, str, str]]:
@@ -280,7 +298,8 @@ class Application:
         if route.waits:
             yield self._waits, principal.identity, principal.user
 
-    async def _body(self, request: _Request, route: Route) -> tuple[bytes, Any]:
+    async def _body(self, request: _Request, route: Route, *, is_read: bool) -> tuple[bytes, Any]:
+        """As it came, and what it says where it `is_read` here."""
         if route.body is None:
             return b"", None
         headers = request.headers
@@ -290,9 +309,9 @@ class Application:
             if route.body_required:
                 raise Refusal(400, "The body is missing", "a body is required")
             return b"", None
-        allowed = route.accepted_media_types
+        allowed = self._media_types[route.operation]
         essence = reading.media_type(headers.get("content-type"), allowed, headers.get("content-encoding"))
-        if not reading.is_json(essence) or route.reads_body or self._is_aside(request, route):
+        if not reading.is_json(essence) or route.reads_body or not is_read:
             return raw, None
         return raw, await reading.decode_json(raw, self._limits)
 
@@ -303,11 +322,11 @@ class Application:
             try:
                 ends = (self._closing.wait(), self._until_refused(request))
                 with self._streams.one_of(request.principal.identity, request.principal.user):
-                    await responding.send_stream(answer, headers, scope, request.receive, send, ends)
+                    await replies.send_stream(answer, headers, scope, request.receive, send, ends)
             finally:
                 self.metrics.stream_closed()
         else:
-            await responding.send_body(answer, headers, scope, request.receive, send)
+            await replies.send_body(answer, headers, scope, request.receive, send)
         seconds = time.perf_counter() - request.started
         if answer.stream is None:
             self.metrics.request_answered(request.operation, answer.status, seconds)
@@ -328,19 +347,6 @@ class Application:
                 return
             except UnavailableError:
                 continue
-
-
-def _request(scope: Scope, receive: Receive) -> _Request:
-    raw_path = scope.get("raw_path") or quote(scope["path"]).encode()
-    return _Request(
-        id=str(uuid.uuid4()),
-        method=scope["method"],
-        raw_path=raw_path,
-        query=scope.get("query_string", b""),
-        headers=Headers(scope=scope),
-        receive=receive,
-        started=time.perf_counter(),
-    )
 
 
 def _headers(request: _Request, answer: Answer) -> dict[str, str]:

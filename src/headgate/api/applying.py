@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from headgate.api import (
-    fields,
+    access,
     finding,
     objects,
     pruning,
@@ -119,7 +119,7 @@ def check_permissions(call: Request, parsed: Sequence[Manifest]) -> None:
 def check_fields(call: Request, state: State, wanted: Sequence[Manifest]) -> None:
     """What a field needs follows from what is there: to take a scope away is to reach more than was allowed before."""
     for one in wanted:
-        fields.check(call, held(state, one.object), one.object, has_own_id=one.has_own_id)
+        access.check_fields(call, held(state, one.object), one.object, has_own_id=one.has_own_id)
 
 
 def settled(

@@ -152,34 +152,31 @@ class Service(msgspec.Struct, frozen=True):
     """The same."""
 
 
-class ClientConnection:
+class ClientConnection(msgspec.Struct):
     """The connection of a request that waits: whether there is still somebody to answer, and somebody who answers."""
 
-    def __init__(
-        self, hung_up: Callable[[], Awaitable[None]] | None = None, closing: asyncio.Event | None = None
-    ) -> None:
-        self._hung_up = hung_up
-        self._closing = closing
-        self._listening: asyncio.Task[None] | None = None
+    hung_up: Callable[[], Awaitable[None]] | None = None
+    closing: asyncio.Event | None = None
+    listening: asyncio.Future[None] | None = None
 
     @property
     def is_cut(self) -> bool:
-        return self._listening is not None and self._listening.done()
+        return self.listening is not None and self.listening.done()
 
     @property
     def is_closing(self) -> bool:
-        return self._closing is not None and self._closing.is_set()
+        return self.closing is not None and self.closing.is_set()
 
     async def __aenter__(self) -> ClientConnection:
-        if self._hung_up is not None:
-            self._listening = asyncio.ensure_future(self._hung_up())
+        if self.hung_up is not None:
+            self.listening = asyncio.ensure_future(self.hung_up())
             await asyncio.sleep(0)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._listening is not None:
-            self._listening.cancel()
-            await asyncio.gather(self._listening, return_exceptions=True)
+        if self.listening is not None:
+            self.listening.cancel()
+            await asyncio.gather(self.listening, return_exceptions=True)
 
 
 class Request(msgspec.Struct):
@@ -241,6 +238,9 @@ _OF_AGENTS = ("job:run", "job:report")
 MERGE_PATCH = "application/merge-patch+json"
 
 
+Finish = Callable[[Request, Answer], Awaitable[Answer]]
+
+
 class Route(msgspec.Struct, frozen=True):
     """`permission` is None for what anybody may call; `scope` says whether it is about one workspace."""
 
@@ -276,7 +276,7 @@ class Route(msgspec.Struct, frozen=True):
     """The handler decodes the body itself: it may be large."""
     takes_other_query: bool = False
     """Whoever sends the browser here may add query parameters, which are passed over."""
-    finish: Callable[[Request, Answer], Awaitable[Answer]] | None = None
+    finish: Finish | None = None
     """Adds to the answer what only the server itself can ask for, wherever the answer was made."""
 
     @property

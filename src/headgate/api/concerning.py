@@ -59,20 +59,12 @@ def _concern_of(state: State, thing: Object) -> Concern | None:
 
 
 def reply(state: State, status: int, thing: Object) -> Reply:
-    return reply_with(status, objects.document(thing), of_object(state, thing))
-
-
-def reply_with(status: int, written: dict[str, Any], concern: Concern | None) -> Reply:
-    """The ETag is the object's own: whom it concerns may change without it."""
-    etag = replies.etag_of(msgspec.json.encode(written))
-    if concern is not None:
-        written = {**written, "concerns": document(concern)}
-    return Reply(status, msgspec.json.encode(written), etag)
+    return replies.reply_with(status, objects.document(thing), of_object(state, thing))
 
 
 def reply_to_end(written: dict[str, Any], concern: Concern | None) -> Reply:
     """Of something that has ended: as it was, and whom its end concerns."""
-    return msgspec.structs.replace(reply_with(200, written, concern), etag=None)
+    return msgspec.structs.replace(replies.reply_with(200, written, concern), etag=None)
 
 
 def check(state: State, old: Object | None, new: Object, *, force: bool) -> None:

@@ -7,7 +7,7 @@ from headgate.fleet.model import kinds
 from headgate.fleet.model.changes import Object
 from headgate.fleet.model.kinds import Kind
 from headgate.fleet.state.state import State
-from headgate.fleet.state.units import Target, VersionNode
+from headgate.fleet.state.units import DeploymentNode, Target, VersionNode
 from headgate.kernel import identifiers
 
 
@@ -40,6 +40,11 @@ def required(state: State, kind: Kind, reference: str) -> Object:
     return found
 
 
+def deployment(state: State, reference: str) -> DeploymentNode:
+    found = state.deployments.get(reference)
+    return found if found is not None else state.deployments[name(state, kinds.DEPLOYMENT, reference)]
+
+
 def name(state: State, kind: Kind, reference: str) -> str:
     return required(state, kind, reference).name
 
@@ -55,16 +60,16 @@ def version(state: State, reference: str) -> VersionNode:
     found = state.versions.get(reference.lower())
     if found is None:
         owner, slash, tag = reference.partition("/")
-        deployment = find(state, kinds.DEPLOYMENT, owner) if slash else None
-        found = state.deployments[deployment.name].version(tag) if deployment is not None else None
+        named = find(state, kinds.DEPLOYMENT, owner) if slash else None
+        found = state.deployments[named.name].version(tag) if named is not None else None
     if found is None:
         raise refusals.not_found("version", reference)
     return found
 
 
-def version_of(state: State, deployment: str, reference: str) -> VersionNode:
+def version_of(state: State, owner: str, reference: str) -> VersionNode:
     """By id or tag, within its deployment."""
-    node = state.deployments[name(state, kinds.DEPLOYMENT, deployment)]
+    node = deployment(state, owner)
     found = node.version(reference)
     if found is None:
         raise refusals.not_found(f"version of {node.name}", reference, [one.tag for one in node.versions])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -13,7 +12,7 @@ from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object
 from headgate.fleet.state.state import State
 from headgate.kernel import documents, identifiers, instants, rendering
-from headgate.kernel.problems import Problem, Rejected, renamed
+from headgate.kernel.problems import Problem, Rejected
 from headgate.kernel.rendering import Document
 
 Thing = TypeVar("Thing", bound=msgspec.Struct)
@@ -37,22 +36,21 @@ def parse(kind: str, body: object, workspace: str) -> Parsed:
         raise Rejected([Problem("", f"must be a map, not {documents.describe(body)}")])
     fields = {key: value for key, value in body.items() if key not in STAMPED}
     metadata = {key: fields.pop(key) for key in ("name", "id") if key in fields}
-    with flat_paths():
+    try:
         found = manifests.parse_parts(kind, {**metadata, "workspace": workspace}, fields, _PROVISIONAL_IDS, 0)
+    except Rejected as rejected:
+        raise rejected.renamed(flat_path) from None
     return Parsed(found, "id" in metadata)
 
 
-def _flat(path: str) -> str:
+def flat_path(path: str) -> str:
+    """Problems are named by the keys of the flat document."""
     if path in ("spec", "metadata"):
         return ""
     for wrapping in ("spec", "metadata"):
         if path.startswith((f"{wrapping}.", f"{wrapping}[")):
             return path[len(wrapping) :].removeprefix(".")
     return path
-
-
-flat_paths = partial(renamed, _flat)
-"""Problems are named by the keys of the flat document."""
 
 
 def with_id(thing: Object, id_: str) -> Object:

@@ -9,7 +9,6 @@ from typing import Any
 
 from headgate.api import access, reading, routing
 from headgate.api.calls import Parameter, Route
-from headgate.api.parameters import LONGEST_KEY
 from headgate.api.problems import MEDIA_TYPE, ProblemView
 from headgate.api.schema_words import TEXT_PATTERN
 from headgate.api.schemas import OBJECTS, Components, Patch
@@ -205,7 +204,7 @@ def _parameters(route: Route) -> Iterable[Json]:
         yield _header(
             "Idempotency-Key",
             "The same key and request again gives the same answer and changes nothing more.",
-            {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[ -~]+$"},
+            {"type": "string", "minLength": 1, "maxLength": reading.LONGEST_KEY, "pattern": "^[ -~]+$"},
         )
     if route.conditional:
         yield _header(

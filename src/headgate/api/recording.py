@@ -7,8 +7,8 @@ from collections.abc import Callable
 import msgspec
 
 from headgate.api.calls import Request
-from headgate.runtime import auditing
 from headgate.runtime.commands import Idempotency, KeyReusedError, Reply
+from headgate.runtime.recording import with_reason
 from headgate.store.port import AuditEntry, Remembered, Transaction
 
 
@@ -67,5 +67,5 @@ def entry(
     call: Request, action: str, kind: str, name: str, before: bytes | None = None, after: bytes | None = None
 ) -> AuditEntry:
     caller = call.caller
-    why = auditing.with_reason(after, caller.reason)
+    why = with_reason(after, caller.reason)
     return AuditEntry(call.service.clock(), caller.user, action, kind, name, before, why, caller.request_id)

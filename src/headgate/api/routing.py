@@ -35,7 +35,11 @@ class Router:
 
     def match(self, method: str, raw_path: bytes) -> Match:
         """A literal segment wins over a parameter, unless only the parameter's route has the method."""
-        segments = decoded_segments(raw_path)
+        if len(raw_path) > LONGEST_PATH_BYTES:
+            raise Refusal(
+                414, "The path is too long", f"it has {len(raw_path)} bytes; allowed are {LONGEST_PATH_BYTES}"
+            )
+        segments = [_decoded(segment, number) for number, segment in enumerate(raw_path.split(b"/")[1:], 1)]
         found = list(_leaves(self._root, segments, 0))
         wanted = "GET" if method == "HEAD" else method
         for node in found:
@@ -68,14 +72,6 @@ def is_parameter(part: str) -> bool:
 
 def parameter_names(path: str) -> list[str]:
     return [part[1:-1] for part in _parts(path) if is_parameter(part)]
-
-
-def decoded_segments(raw_path: bytes) -> list[str]:
-    if len(raw_path) > LONGEST_PATH_BYTES:
-        raise Refusal(
-            414, "The path is too long", f"it has {len(raw_path)} bytes; allowed are {LONGEST_PATH_BYTES}"
-        )
-    return [_decoded(segment, number) for number, segment in enumerate(raw_path.split(b"/")[1:], 1)]
 
 
 def _decoded(segment: bytes, number: int) -> str:

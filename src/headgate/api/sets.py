@@ -16,9 +16,9 @@ from typing import Any
 import msgspec
 
 from headgate.api import (
+    access,
     adopting,
     bodies,
-    fields,
     finding,
     objects,
     problems,
@@ -156,14 +156,14 @@ def _name_flaws(state: State, provider: str, items: Sequence[SetItem]) -> Iterat
 
 def _put(call: Request, context: CommandContext, item: SetItem, result: Result) -> None:
     old = context.engine.state.get(kinds.RESOURCE, item.name)
-    fields.check(call, old, item.resource)
+    access.check_fields(call, old, item.resource)
     with renamed(below(item.path)):
         parsed = Parsed(item.resource, item.has_own_id)
         thing = settling.settled(context, kinds.RESOURCE, parsed, old, "")
         if old is not None and objects.is_same(old, thing):
             result.unchanged.append(item.name)
             return
-        with objects.flat_paths():
+        with renamed(objects.flat_path):
             context.apply(changes.Put(thing))
     (result.created if old is None else result.updated).append(item.name)
 
@@ -193,7 +193,7 @@ def _flaws(
     found = list(_name_flaws(state, provider, items))
     for item in items:
         old = state.get(kinds.RESOURCE, item.name)
-        fields.check(call, old, item.resource)
+        access.check_fields(call, old, item.resource)
         found += _id_flaws(state, item, old)
         found += _identifier_flaws(state, item, gone, before)
         for one in item.running:

@@ -1,39 +1,23 @@
-"""API tokens. The secret is shown once; only its hash is kept, which is enough because the secret is random.
-
-When each was used last is kept to the minute or so: whoever cleans up wants to know which ones nobody needs.
-"""
+"""API tokens as they are made. The secret is shown once; only its hash is kept, which is enough because the secret is random."""
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
-import logging
 import re
 import secrets
 import unicodedata
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-import msgspec
-
-from headgate.kernel import instants
+from headgate.api import authentication
 from headgate.kernel.instants import Instant
 from headgate.runtime.commands import ENGINE
-from headgate.store.port import Store, Token, UnavailableError
+from headgate.store.port import Token
 
-PREFIX = "hg_"
 _RANDOM_BYTES = 32
 PERSON_SIGN = "@"
 """In the name of every person that an OIDC provider vouches for, and of no token: nobody takes the other's name."""
 _NAME = re.compile(r"[A-Za-z0-9](?:[ ]?[A-Za-z0-9._:/+-])*", re.ASCII)
 """No two that differ look the same, as those with letters of several alphabets or with double spaces would."""
-_SECRET = re.compile(r"hg_[A-Za-z0-9_-]{43}", re.ASCII)
-
-_NOTED_EVERY_SECONDS = 60
-_USE_KIND = "TokenUse"
-_EVERYWHERE = ""
-"""They are kept beside all workspaces: a token may be good for several."""
-_log = logging.getLogger("headgate.tokens")
 
 
 def issue(
@@ -48,11 +32,11 @@ def issue(
     expires_at: Instant | None = None,
 ) -> tuple[str, Token]:
     """The secret, and what to store of it."""
-    secret = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
+    secret = authentication.PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
     token = Token(
         id=str(uuid.uuid4()),
         name=name,
-        hash=digest(secret),
+        hash=authentication.digest(secret),
         workspace=workspace,
         role=role,
         permissions=tuple(permissions),
@@ -83,51 +67,5 @@ def sounds_like(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold()
 
 
-def digest(secret: str) -> str:
-    """Looked up by this, so that no comparison of secrets can be timed."""
-    return hashlib.sha256(secret.encode()).hexdigest()
-
-
-def looks_like_secret(text: str) -> bool:
-    return _SECRET.fullmatch(text) is not None
-
-
 def has_expired(token: Token, now: Instant) -> bool:
     return token.expires_at is not None and token.expires_at <= now
-
-
-class TokenUses:
-    """Nobody waits for what it writes down, and a database that is away loses a minute of it."""
-
-    def __init__(self, store: Store, clock: Callable[[], Instant]) -> None:
-        self._store = store
-        self._clock = clock
-        self._written: dict[str, Instant] = {}
-        self._writing: set[asyncio.Task[None]] = set()
-
-    def note(self, token: str) -> None:
-        now = self._clock()
-        if now - self._written.get(token, 0) < instants.seconds(_NOTED_EVERY_SECONDS):
-            return
-        self._written[token] = now
-        task = asyncio.create_task(self._write(token, now))
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
-
-    async def _write(self, token: str, now: Instant) -> None:
-        try:
-            await asyncio.to_thread(
-                self._store.put_document, _EVERYWHERE, _USE_KIND, token, msgspec.json.encode(now)
-            )
-        except UnavailableError as error:
-            _log.warning("that the token %s was used is not written down: %s", token, error)
-
-
-def last_uses(store: Store) -> dict[str, Instant]:
-    """By the token's id."""
-    found = store.documents(_EVERYWHERE, _USE_KIND)
-    return {token: msgspec.json.decode(document, type=int) for token, document in found.items()}
-
-
-def forget_use(store: Store, token: str) -> None:
-    store.remove_document(_EVERYWHERE, _USE_KIND, token)

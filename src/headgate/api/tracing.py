@@ -15,6 +15,7 @@ from headgate.fleet.model.records import Job
 from headgate.kernel.instants import Instant
 
 ENDPOINT_VARIABLE = "OTEL_EXPORTER_OTLP_ENDPOINT"
+_TRACER = "headgate"
 _NANOSECONDS_PER_MICROSECOND = 1_000
 _PROPAGATOR = TraceContextTextMapPropagator()
 
@@ -48,7 +49,7 @@ def shut_down() -> None:
 def request_span(method: str, operation: str, path: str, headers: Mapping[str, str]) -> Iterator[Span]:
     """The span's parent is what the request's traceparent names."""
     attributes = {"http.request.method": method, "http.route": path}
-    with _tracer().start_as_current_span(
+    with trace.get_tracer(_TRACER).start_as_current_span(
         operation,
         context=_PROPAGATOR.extract(dict(headers)),
         kind=SpanKind.SERVER,
@@ -75,7 +76,7 @@ def job_spans(job: Job, trace_parent: str | None) -> None:
     """One span from the job's creation to its end, one in it for the time that it ran."""
     if job.completed_at is None:
         return
-    tracer = _tracer()
+    tracer = trace.get_tracer(_TRACER)
     attributes: dict[str, str | int] = {
         "headgate.job.id": job.id,
         "headgate.job.kind": job.kind,
@@ -110,7 +111,3 @@ def _context(trace_parent: str | None) -> Context:
 
 def _nanoseconds(instant: Instant) -> int:
     return instant * _NANOSECONDS_PER_MICROSECOND
-
-
-def _tracer() -> trace.Tracer:
-    return trace.get_tracer("headgate")

@@ -51,9 +51,8 @@ from headgate.fleet.model.changes import JobReported
 from headgate.runtime import holders
 from headgate.runtime.clocks import ClockWatch
 from headgate.runtime.health import STOPS_REQUESTS, Health
-from headgate.runtime.wiring import Wiring
+from headgate.runtime.wiring import Wiring, WorkerClient
 from headgate.runtime.worker import Worker, WorkerSettings, wall_clock
-from headgate.runtime.worker_client import WorkerClient
 from headgate.store import NotAdmittedError, Store, UnavailableError, Workspace, open_store
 
 DEFAULT_WORKSPACE = "default"
@@ -248,7 +247,7 @@ class Process:
                 await self._wait_for_database()
                 if self.options.runs_agents:
                     self._runner = await asyncio.to_thread(self._build_runner, web, address)
-                    self.wiring.wake_agents = self._runner.wake
+                    self.wiring.agent_types, self.wiring.wake_agents = self._runner.types, self._runner.wake
                     background.append(asyncio.create_task(self._runner.run()))
             except Exception as error:
                 self.failure = error

@@ -24,14 +24,18 @@ class Rejected(Exception):  # noqa: N818 - it reads as what happened to the docu
         self.problems: tuple[Problem, ...] = tuple(_printable(problem) for problem in problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
+    def renamed(self, rename: Callable[[str], str]) -> "Rejected":
+        """The same by other paths: those of the document that its author wrote."""
+        return Rejected(Problem(rename(one.path), one.message) for one in self.problems)
+
 
 @contextmanager
 def renamed(rename: Callable[[str], str]) -> Iterator[None]:
-    """What is refused inside is named by other paths: those of the document that its author wrote."""
+    """What is refused inside is named by other paths."""
     try:
         yield
     except Rejected as rejected:
-        raise Rejected(Problem(rename(one.path), one.message) for one in rejected.problems) from None
+        raise rejected.renamed(rename) from None
 
 
 def below(path: str) -> Callable[[str], str]:

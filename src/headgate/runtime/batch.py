@@ -19,11 +19,11 @@ from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
-from headgate.runtime import auditing, clocks, dispatching, entries
+from headgate.runtime import clocks, dispatching, recording
 from headgate.runtime.commands import ENGINE, Caller, KeyReusedError, Reply
 from headgate.runtime.items import WorkItem
 from headgate.runtime.recording import Recorder
-from headgate.runtime.replica import ClockSet, DivergedError, Mark, Replica, digest_of
+from headgate.runtime.replica import ClockSet, DivergedError, Mark, Replica, digest_of, encoded, signed
 from headgate.store import rows
 from headgate.store.port import AuditEntry, Dispatch, EntryKind, Event, LogEntry, Remembered, Transaction
 
@@ -78,7 +78,8 @@ class Batch:
         self.ended: list[Job] = []
         self.traces: dict[str, str] = {}
         self.kinds: dict[str, int] = {}
-        self._catch_up()
+        if transaction.head != replica.position:
+            self._catch_up()
         self._clock_now = clock_now
         self.now = max(clock_now, replica.last_at)
         recorder.now = self.now
@@ -88,14 +89,13 @@ class Batch:
         head = self._transaction.head
         if head < self._replica.position:
             raise DivergedError(f"the log ends at {head}, before position {self._replica.position}")
-        if head > self._replica.position:
-            self._recorder.is_muted = True
-            try:
-                for entry in self._transaction.log_after(self._replica.position):
-                    self._replica.take(entry)
-            finally:
-                self._recorder.is_muted = False
-            self._has_news = True
+        self._recorder.is_muted = True
+        try:
+            for entry in self._transaction.log_after(self._replica.position):
+                self._replica.take(entry)
+        finally:
+            self._recorder.is_muted = False
+        self._has_news = True
 
     def run(self, item: WorkItem) -> None:
         assert item.command is not None
@@ -103,7 +103,7 @@ class Batch:
             return
         before = len(self._entries)
         try:
-            item.result = item.command(_Context(self, self._replica.engine, item.caller))
+            item.result = item.command(_Context(self._replica.engine, item.caller, self))
         except DivergedError:
             raise
         except Exception as error:
@@ -137,13 +137,13 @@ class Batch:
 
     def apply(self, change: Change, caller: Caller) -> None:
         engine = self._replica.engine
-        change = entries.signed(change, caller.user, self.now)
+        change = signed(change, caller.user, self.now)
         if isinstance(change, JobReported) and not self._is_news(change):
             return
         if self.refusal is not None:
             raise clocks.ClockError(self.refusal)
-        is_audited = not isinstance(change, auditing.UNAUDITED)
-        before = auditing.document_of(engine.state, change) if is_audited else None
+        is_audited = not isinstance(change, recording.UNAUDITED)
+        before = recording.audited_document(engine.state, change) if is_audited else None
         # What is refused leaves nothing behind; what broke may have done a part.
         self._is_half_done = True
         try:
@@ -152,13 +152,13 @@ class Batch:
             self._is_half_done = False
             raise
         self._is_half_done = False
-        self._append("change", entries.encode(change), caller)
+        self._append("change", encoded(change), caller)
         kind = type(change).__name__
         self.kinds[kind] = self.kinds.get(kind, 0) + 1
         self._recorder.accepted(change, caller.user)
         if is_audited:
-            after = auditing.document_of(engine.state, change)
-            self._audit.append(auditing.entry(change, caller, self.now, before, after))
+            after = recording.audited_document(engine.state, change)
+            self._audit.append(recording.audit_entry(change, caller, self.now, before, after))
         if (
             caller.trace_parent is not None
             and isinstance(change, Put)
@@ -285,12 +285,13 @@ class Batch:
             self._recorder.warned(warning)
         for notice in made.notices:
             self._recorder.noticed(notice)
-            entry = auditing.of_notice(notice, ENGINE, self.now)
+            entry = recording.audit_of_notice(notice, ENGINE, self.now)
             if entry is not None:
                 self._audit.append(entry)
         changes.write(transaction)
         transaction.put("job_dispatch", [msgspec.structs.astuple(one) for one in self.dispatches])
-        transaction.cancel_dispatches([job.id for job in made.cancelled])
+        if made.cancelled:
+            transaction.cancel_dispatches([job.id for job in made.cancelled])
         transaction.advance(self._entries[-1].seq, self._replica.engine.state.sequence)
 
     def write(self) -> None:
@@ -300,11 +301,11 @@ class Batch:
         self.events, ended = self._recorder.take()
         self.ended = ended
         workspace = transaction.workspace
-        to_stop = [job.id for job in ended if job.status in _STOPPED_FROM_HERE]
-        transaction.delete(
-            "job_dispatch", [(workspace, job.id) for job in ended if job.status not in _STOPPED_FROM_HERE]
-        )
-        transaction.cancel_dispatches(to_stop)
+        if ended:
+            to_stop = [job.id for job in ended if job.status in _STOPPED_FROM_HERE]
+            done = [(workspace, job.id) for job in ended if job.status not in _STOPPED_FROM_HERE]
+            transaction.delete("job_dispatch", done)
+            transaction.cancel_dispatches(to_stop)
         transaction.add_events(self.events)
         self.newest_event = transaction.newest_event
         transaction.add_audit(self._audit)
@@ -316,13 +317,11 @@ class Batch:
             ],
         )
 
-    def committed(self) -> None:
+    def committed(self) -> bool:
+        """Whether there was anything to write: the replica stands behind it now."""
         if self._entries:
             self._replica.position = self._entries[-1].seq
             self._replica.last_at = self.now
-
-    @property
-    def has_written(self) -> bool:
         return bool(self._entries)
 
 
@@ -335,15 +334,14 @@ def _joined(rounds: list[Decisions]) -> Decisions:
     )
 
 
-class _Context:
-    def __init__(self, batch: Batch, engine: Engine, caller: Caller) -> None:
-        self.engine = engine
-        self.caller = caller
-        self._batch = batch
+class _Context(msgspec.Struct):
+    engine: Engine
+    caller: Caller
+    batch: Batch
 
     @property
     def now(self) -> Instant:
-        return self._batch.now
+        return self.batch.now
 
     @property
     def ids(self) -> IdSource:
@@ -351,13 +349,13 @@ class _Context:
 
     @property
     def warning(self) -> str | None:
-        return self._batch.refusal
+        return self.batch.refusal
 
     def job(self, job_id: str) -> Job | None:
-        return self._batch.job(job_id)
+        return self.batch.job(job_id)
 
     def apply(self, change: Change) -> None:
-        self._batch.apply(change, self.caller)
+        self.batch.apply(change, self.caller)
 
     def take_time_back(self) -> tuple[Instant, Instant]:
-        return self._batch.take_time_back(self.caller)
+        return self.batch.take_time_back(self.caller)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from headgate.fleet.engine import views
-from headgate.fleet.model import agent_configs, agent_fields, job_configs, records, scrubbing
+from headgate.fleet.model import agent_configs, agent_fields, records, scrubbing
 from headgate.fleet.model import objects as model
 from headgate.fleet.state.state import State
 from headgate.kernel import instants
@@ -95,9 +95,11 @@ def _config(
     bindings: Mapping[str, object],
 ) -> tuple[dict[str, object], float]:
     """What the agent is given, and how many seconds it has."""
-    _refuse_closed(agent, f"deployment {deployment.name}", deployment.job_agent_config)
-    _refuse_closed(agent, f"version {version.tag} of {deployment.name}", version.job_agent_config)
-    merged = job_configs.merge(agent.config, deployment.job_agent_config, version.job_agent_config)
+    if deployment.job_agent_config:
+        _refuse_closed(agent, f"deployment {deployment.name}", deployment.job_agent_config)
+    if version.job_agent_config:
+        _refuse_closed(agent, f"version {version.tag} of {deployment.name}", version.job_agent_config)
+    merged = agent_configs.merge(agent.config, deployment.job_agent_config, version.job_agent_config)
     try:
         config = agent_configs.resolve(agent.type, merged, bindings)
         return config, _timeout_seconds(config)
@@ -115,7 +117,7 @@ def _scrubber(
 
 def _refuse_closed(agent: model.JobAgent, whose: str, config: Mapping[str, object]) -> None:
     """What was stored before the agent closed it: nothing of it is used."""
-    problems = agent_fields.closed_problems(config, agent.open_fields, "jobAgentConfig") if config else ()
+    problems = agent_fields.closed_problems(config, agent.open_fields, "jobAgentConfig")
     if problems:
         said = "; ".join(str(problem) for problem in problems)
         raise Undeliverable(

@@ -60,6 +60,8 @@ class Health:
         self._lock = threading.Lock()
         self._troubles: dict[tuple[Check, str], Trouble] = {}
         self._counts: dict[tuple[Check, str], int] = {}
+        self.has_troubles = False
+        """Whether anything is wrong: as long as nothing is, nobody need say what is right."""
 
     def wrong(self, check: Check, message: str, workspace: str = "") -> None:
         key = (check, workspace)
@@ -67,6 +69,7 @@ class Health:
             known = self._troubles.get(key)
             since = known.since if known is not None else self._clock()
             self._troubles[key] = Trouble(check, message, since, workspace)
+            self.has_troubles = True
             if known is not None:
                 return
             self._counts[key] = self._counts.get(key, 0) + 1
@@ -76,6 +79,7 @@ class Health:
     def right(self, check: Check, workspace: str = "") -> None:
         with self._lock:
             known = self._troubles.pop((check, workspace), None)
+            self.has_troubles = bool(self._troubles)
         if known is not None:
             _log.warning("%s%s: right again", check, f" ({workspace})" if workspace else "")
             self._listener(check, workspace, False)
@@ -94,6 +98,7 @@ class Health:
             for found in (self._troubles, self._counts):
                 for key in [key for key in found if key[1] == workspace]:
                     del found[key]
+            self.has_troubles = bool(self._troubles)
 
     def is_wrong(self, check: Check, workspace: str = "") -> bool:
         return (check, workspace) in self._troubles

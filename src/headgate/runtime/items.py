@@ -8,43 +8,23 @@ from collections.abc import Sequence
 from concurrent.futures import Future, InvalidStateError
 from typing import Any
 
+import msgspec
+
 from headgate.runtime.commands import ENGINE, Caller, Command, Idempotency, Question
 
 
-class WorkItem:
+class WorkItem(msgspec.Struct, eq=False):
     """A command or a question with the future that its answer goes to. The answer is kept until it is committed."""
 
-    __slots__ = (
-        "alone",
-        "caller",
-        "command",
-        "error",
-        "future",
-        "idempotency",
-        "question",
-        "result",
-        "workspace",
-    )
-
-    def __init__(
-        self,
-        workspace: str,
-        *,
-        command: Command[Any] | None = None,
-        question: Question[Any] | None = None,
-        caller: Caller | None = None,
-        idempotency: Idempotency | None = None,
-        alone: bool = False,
-    ) -> None:
-        self.workspace = workspace
-        self.command = command
-        self.question = question
-        self.caller = caller if caller is not None else Caller("")
-        self.idempotency = idempotency
-        self.alone = alone
-        self.future: Future[Any] = Future()
-        self.result: Any = None
-        self.error: BaseException | None = None
+    workspace: str
+    command: Command[Any] | None = None
+    question: Question[Any] | None = None
+    caller: Caller = Caller("")
+    idempotency: Idempotency | None = None
+    alone: bool = False
+    future: Future[Any] = msgspec.field(default_factory=Future)
+    result: Any = None
+    error: BaseException | None = None
 
     def settle(self) -> None:
         """The other side may have stopped waiting."""

@@ -1,4 +1,4 @@
-"""An engine that stands where the log stands: loaded from rows, then carried on entry by entry.
+"""An engine that stands where the log stands: loaded from rows, then carried on entry by entry; and what entries say.
 
 The same entries give the same decisions, so every process can hold one; only the holder of the lease writes down what
 its own decides.
@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from typing import Self
+from typing import Any, Self, get_args
 
 import msgspec
 
-from headgate.fleet.engine import rewinding
+from headgate.fleet.engine import rewinding, snapshot
 from headgate.fleet.engine.engine import Decisions, Engine
+from headgate.fleet.gates import rejecting
+from headgate.fleet.model import changes, kinds
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import Change
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
-from headgate.runtime import entries
 from headgate.store import rows
 from headgate.store.port import LogEntry, Store, Workspace
 
@@ -25,6 +28,7 @@ _log = logging.getLogger("headgate.replica")
 LONGEST_CATCH_UP = 20_000
 """Further behind than this, loading the rows is quicker than replaying the log."""
 _DIGEST_BYTES = 12
+_TYPES: dict[str, type[Any]] = {one.__name__: one for one in get_args(Change)}
 _NOT_COMPARED = frozenset({"bracket_place"})
 """A site of a rule that is gone is forgotten by loading, too: who was loaded has none to delete."""
 
@@ -35,6 +39,54 @@ class DivergedError(Exception):
 
 class LeftBehindError(DivergedError):
     """Entries that it has not taken yet are no longer kept."""
+
+
+class _WrittenChange(msgspec.Struct, omit_defaults=True):
+    """Payload of a `change` entry."""
+
+    type: str
+    change: object
+    kind: str | None = None
+    create_only: bool = False
+
+
+class _ReadChange(msgspec.Struct):
+    type: str
+    change: msgspec.Raw
+    kind: str | None = None
+    create_only: bool = False
+
+
+_write = msgspec.json.Encoder().encode
+_read = msgspec.json.Decoder(_ReadChange).decode
+
+
+def encoded(change: Change) -> bytes:
+    if isinstance(change, changes.Put):
+        thing = change.object
+        return _write(_WrittenChange("Put", thing, kinds.of(thing).name, change.create_only))
+    return _write(_WrittenChange(type(change).__name__, change))
+
+
+def decoded(payload: bytes) -> Change:
+    entry = _read(payload)
+    if entry.type == "Put":
+        return changes.Put(
+            snapshot.object_from(kinds.BY_NAME[entry.kind or ""], bytes(entry.change)), entry.create_only
+        )
+    change: Change = msgspec.json.decode(entry.change, type=_TYPES[entry.type])
+    return change
+
+
+def signed(change: Change, user: str, now: Instant) -> Change:
+    """With who has marked a version as bad, where that is not said."""
+    match change:
+        case changes.SetVersionStatus(user=""):
+            return msgspec.structs.replace(change, user=user)
+        case changes.Put(object=model.Version(status="rejected") as version):
+            return msgspec.structs.replace(change, object=rejecting.signed(version, user, now))
+        case _:
+            return change
 
 
 class Mark(msgspec.Struct, omit_defaults=True):
@@ -142,7 +194,7 @@ class Replica:
 
     def _apply(self, entry: LogEntry) -> None:
         try:
-            self.engine.apply(entries.decode(entry.payload), entry.at)
+            self.engine.apply(decoded(entry.payload), entry.at)
         except Rejected as rejected:
             _log.warning("%s: entry %d is refused: %s", self.workspace.name, entry.seq, rejected)
 

@@ -165,7 +165,8 @@ class Worker:
         began = self._turn_began
         seconds = time.monotonic() - began if began is not None else 0.0
         if seconds < self._settings.stuck_seconds:
-            self.health.right("queue")
+            if self.health.has_troubles:
+                self.health.right("queue")
             return
         waiting = self._line.length
         self.health.wrong(
@@ -229,7 +230,11 @@ class Worker:
     def _serve(self, workspace: str, items: Sequence[WorkItem]) -> None:
         """Whatever happens, every item has its answer afterwards, and the worker goes on."""
         try:
-            engine = self._engine_of(workspace)
+            if workspace not in self._engines:
+                self._find_workspaces()
+            engine = self._engines.get(workspace)
+            if engine is None:
+                raise UnknownWorkspaceError(workspace)
             groups = in_turn(items)
             for number, group in enumerate(groups):
                 if group[0].question is not None:
@@ -266,14 +271,6 @@ class Worker:
             except Exception:  # what is done is done, whether or not everybody can be told
                 _log.exception("what follows a commit of %s failed", engine.workspace.name)
         return outcome.left
-
-    def _engine_of(self, workspace: str) -> WorkspaceEngine:
-        if workspace not in self._engines:
-            self._find_workspaces()
-        found = self._engines.get(workspace)
-        if found is None:
-            raise UnknownWorkspaceError(workspace)
-        return found
 
     def _find_workspaces(self) -> None:
         there = {one.name: one for one in self._store.workspaces()}
@@ -315,7 +312,9 @@ class Worker:
             self._check_clock()
         if moment >= self._next_pruning and self._settings.decides:
             self._prune()
-        self._decide_what_is_due()
+        for engine in self._engines.values():
+            if self._seconds_until_due(engine) <= 0:
+                self._commit(engine, [])
         if self._hint_is_due:
             self._hint_is_due = False
             self._store.hint()
@@ -386,11 +385,6 @@ class Worker:
         if self._settings.decides:
             for engine in self._engines.values():
                 engine.hold_lease(self._settings.lease_seconds)
-
-    def _decide_what_is_due(self) -> None:
-        for engine in self._engines.values():
-            if self._seconds_until_due(engine) <= 0:
-                self._commit(engine, [])
 
     def _hand_over(self) -> None:
         try:

@@ -288,9 +288,10 @@ class WorkspaceEngine:
                 _log.exception("a batch of %s failed", self.workspace.name)
                 return self._failed(waiting, error)
             else:
-                self.health.right("divergence", self.workspace.name)
-                if outcome.has_written:
-                    self.health.store_is_right()
+                if self.health.has_troubles:
+                    self.health.right("divergence", self.workspace.name)
+                    if outcome.has_written:
+                        self.health.store_is_right()
                 for item in waiting[: len(waiting) - len(outcome.left)]:
                     item.settle()
                 return outcome
@@ -313,13 +314,14 @@ class WorkspaceEngine:
             if self.lease is not None:
                 batch.decide(self._traces, must=self._must_decide, is_recheck=self.needs_recheck)
             batch.write()
-        batch.committed()
-        self._say_of_clock(batch.refusal)
+        has_written = batch.committed()
+        if batch.refusal is not None or self.health.has_troubles:
+            self._say_of_clock(batch.refusal)
         self._traces |= batch.traces
         if self.lease is not None and batch.refusal is None:
             self._must_decide = self.needs_recheck = False
         return AfterCommit(
-            has_written=batch.has_written,
+            has_written=has_written,
             measurements=[
                 (due, bindings)
                 for due in batch.decisions.measurements

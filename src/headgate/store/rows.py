@@ -26,12 +26,11 @@ _encode = msgspec.json.Encoder().encode
 Key = tuple[str, ...]
 
 
-class Changes:
+class Changes(msgspec.Struct):
     """Rows to write and keys to delete, table by table."""
 
-    def __init__(self) -> None:
-        self.puts: dict[str, list[Sequence[object]]] = {}
-        self.deletes: dict[tuple[str, tuple[str, ...] | None], list[Sequence[object]]] = {}
+    puts: dict[str, list[Sequence[object]]] = {}
+    deletes: dict[tuple[str, tuple[str, ...] | None], list[Sequence[object]]] = {}
 
     def put(self, table: str, row: Sequence[object]) -> None:
         self.puts.setdefault(table, []).append(row)

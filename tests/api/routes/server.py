@@ -20,8 +20,8 @@ from headgate.api.permissions import BY_ROLE
 from headgate.api.routes import ALL
 from headgate.api.routing import Router
 from headgate.kernel import instants
+from headgate.runtime.wiring import WorkerClient
 from headgate.runtime.worker import Worker, WorkerSettings
-from headgate.runtime.worker_client import WorkerClient
 from headgate.store import Store, Workspace, open_store
 
 START = instants.parse("2026-03-01T09:00:00Z")

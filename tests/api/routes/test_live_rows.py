@@ -13,7 +13,7 @@ from headgate.api import live
 from headgate.api.calls import Principal, Request, Service
 from headgate.api.live import SeenRows
 from headgate.runtime.commands import Question
-from headgate.runtime.worker_client import WorkerClient
+from headgate.runtime.wiring import WorkerClient
 
 
 class Leaving(WorkerClient):

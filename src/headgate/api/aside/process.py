@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from headgate.agents.clusters import Clusters
-from headgate.api import problems, reading, responding
+from headgate.api import problems, reading, replies
 from headgate.api.aside import frames, pieces
 from headgate.api.calls import Answer, Principal, Request, Route, Service
 from headgate.api.connected_clusters import ConnectedClusters
@@ -28,8 +28,8 @@ from headgate.api.levels_below import ClusterLevels, looking
 from headgate.api.reading import BodyLimits
 from headgate.api.routes import ALL
 from headgate.runtime import holders
+from headgate.runtime.wiring import WorkerClient
 from headgate.runtime.worker import Worker, WorkerSettings, wall_clock
-from headgate.runtime.worker_client import WorkerClient
 from headgate.store import open_store
 
 DATABASE = "HEADGATE_ASIDE_DATABASE"
@@ -61,7 +61,7 @@ class Answering:
             if refusal is None:
                 _log.exception("%s failed, request %s", question.work, question.request_id)
                 refusal = problems.unexpected(question.request_id)
-            answer = responding.of_refusal(refusal, question.request_id)
+            answer = replies.of_refusal(refusal, question.request_id)
         await self._send(
             frames.FramePart(question.id, answer.status, answer.document, answer.headers, answer.media_type)
         )
@@ -79,7 +79,7 @@ class Answering:
         if question.raw_body and not route.reads_body and reading.is_json(_media_type(question)):
             body = await asyncio.to_thread(reading.parse_document, question.raw_body, self._limits)
         answer = await route.handler(_call(self._service, question, body))
-        return await asyncio.to_thread(responding.encoded, answer)
+        return await asyncio.to_thread(replies.encoded, answer)
 
 
 class _OnlyLooking(WorkerClient):

@@ -16,14 +16,14 @@ from headgate.api.pages import Key, Page
 from headgate.api.routes.jobs import HISTORY_STEP
 from headgate.api.schemas import Page as PageSchema
 from headgate.kernel import rendering
-from headgate.runtime import auditing
+from headgate.runtime import recording
 from headgate.store.port import AuditEntry
 
 
 def document(entry: AuditEntry) -> dict[str, Any]:
     before, after = _json(entry.before), _json(entry.after)
-    reason = after.get(auditing.REASON) if isinstance(after, dict) else None
-    after = None if after == {auditing.REASON: reason} else after
+    reason = after.get(recording.REASON) if isinstance(after, dict) else None
+    after = None if after == {recording.REASON: reason} else after
     return rendering.built(
         views.AuditEntryView,
         entry,

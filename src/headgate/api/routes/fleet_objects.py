@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any
 
 from headgate.api import (
+    access,
     concerning,
     deletions,
-    fields,
     finding,
     lists,
     merging,
@@ -230,14 +230,14 @@ def put(context: CommandContext, kind: Kind, parsed: Parsed, call: Request) -> R
     """Creates or replaces; what is the same already is left alone, so that nothing looks again for nothing."""
     state = context.engine.state
     old = state.get(kind, parsed.object.name)
-    fields.check(call, old, parsed.object)
+    access.check_fields(call, old, parsed.object)
     flaw = finding.name_flaw(state, kind, parsed.object.name) if old is None else None
     if flaw is not None:
         raise Rejected([Problem("name", flaw)])
     thing = settling.settled(context, kind, parsed, old, call.caller.user)
     concerning.check(state, old, thing, force=bool(call.query.get("force")))
     if old is None or kind is kinds.SIGNAL or not objects.is_same(old, thing):
-        with objects.flat_paths():
+        with renamed(objects.flat_path):
             context.apply(changes.Put(thing))
     kept = state.get(kind, thing.name)
     assert kept is not None

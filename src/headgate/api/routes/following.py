@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import cluster_views, problems, responding, sse
+from headgate.api import cluster_views, problems, replies, sse
 from headgate.api.calls import Answer, Parameter, Refusal, Request, Route
 from headgate.api.routes import levels
 from headgate.api.schemas import Page as PageSchema
@@ -79,7 +79,7 @@ async def _looked(call: Request, operation: str, look: Look) -> tuple[bytes, byt
         if refusal is None:
             raise
         return b"trouble", _said(refusal)
-    body = responding.encoded(answer).document
+    body = replies.encoded(answer).document
     if answer.status != 200:
         return b"trouble", body
     return b"seen", body

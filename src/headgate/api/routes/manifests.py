@@ -30,7 +30,7 @@ from headgate.fleet.model import kinds
 from headgate.fleet.model.changes import Object, Put
 from headgate.kernel import documents
 from headgate.kernel.problems import Rejected
-from headgate.runtime import entries
+from headgate.runtime import replica
 from headgate.runtime.commands import CommandContext, EngineView, Reply
 
 MEDIA_TYPES = ("application/json", "application/yaml")
@@ -81,14 +81,14 @@ class _Written(msgspec.Struct):
 def written(given: Sequence[Manifest]) -> bytes:
     """Manifests as they are handed from one process to another."""
     return msgspec.json.encode(
-        [_Written(one.path, msgspec.Raw(entries.encode(Put(one.object))), one.has_own_id) for one in given]
+        [_Written(one.path, msgspec.Raw(replica.encoded(Put(one.object))), one.has_own_id) for one in given]
     )
 
 
 def _from_written(part: bytes) -> list[Manifest]:
     found = []
     for one in msgspec.json.decode(part, type=list[_Written]):
-        change = entries.decode(bytes(one.change))
+        change = replica.decoded(bytes(one.change))
         assert isinstance(change, Put)
         found.append(Manifest(one.path, change.object, one.has_own_id))
     return found

@@ -99,7 +99,7 @@ def _written(
     _put(context, call, policy, change)
     kept = _policy(context.engine.state, call)
     concern = concerning.of_object(context.engine.state, kept)
-    return concerning.reply_with(status, objects.rule_document(kept.rules[place]), concern)
+    return replies.reply_with(status, objects.rule_document(kept.rules[place]), concern)
 
 
 def _body(call: Request) -> Any:

@@ -8,7 +8,7 @@ from headgate.api import concerning, finding, replies, rollout_views, selecting
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.fleet.engine import concerns
 from headgate.fleet.engine.concerns import Concern
-from headgate.fleet.model import expressions, kinds
+from headgate.fleet.model import expressions
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import EngineView
 
@@ -31,7 +31,7 @@ def _reached(selector: str | None, deployment: str | None, view: EngineView) -> 
     state = view.engine.state
     node = None
     if deployment is not None:
-        node = state.deployments[finding.name(state, kinds.DEPLOYMENT, deployment)]
+        node = finding.deployment(state, deployment)
     return concerns.of_selector_in(state, selector, node)
 
 

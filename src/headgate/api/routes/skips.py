@@ -81,7 +81,7 @@ async def create_skip(call: Request) -> Answer:
         concern = concerns.of_skip(state, skips.made(state, change, context.now), context.now)
         context.apply(change)
         newest = next(reversed(state.skips.values()))
-        return concerning.reply_with(201, document(state, newest), concern)
+        return replies.reply_with(201, document(state, newest), concern)
 
     return await replies.submit(call, create)
 

@@ -11,6 +11,7 @@ import msgspec
 
 from headgate.api import (
     access,
+    authentication,
     bodies,
     lists,
     pages,
@@ -45,7 +46,7 @@ def _visible(call: Request, tokens: Iterable[Token]) -> list[Token]:
 async def list_tokens(call: Request) -> Answer:
     async def rows() -> list[tuple[str, int, dict[str, Any]]]:
         found = _visible(call, await asyncio.to_thread(call.service.store.tokens, None))
-        uses = await asyncio.to_thread(tokens.last_uses, call.service.store)
+        uses = await asyncio.to_thread(authentication.last_uses, call.service.store)
         return [
             (f"{token.name}\n{token.id}", token.created_at, document(token, uses.get(token.id)))
             for token in found
@@ -149,7 +150,7 @@ async def delete_token(call: Request) -> Answer:
     reply = await asyncio.to_thread(recording.once, call, call.workspace, partial(_remove, call, removed))
     call.service.tokens_changed()
     for token in removed:
-        await asyncio.to_thread(tokens.forget_use, call.service.store, token)
+        await asyncio.to_thread(authentication.forget_use, call.service.store, token)
     return replies.answer(reply)
 
 

@@ -9,10 +9,10 @@ from functools import partial
 import msgspec
 
 from headgate.api import (
+    access,
     bodies,
     concerning,
     deletions,
-    fields,
     finding,
     lists,
     merging,
@@ -32,12 +32,13 @@ from headgate.api.pages import Key, Page
 from headgate.api.routes import fleet_objects
 from headgate.api.schemas import Concerning, Patch
 from headgate.api.schemas import Page as PageSchema
+from headgate.fleet.engine import concerns
 from headgate.fleet.model import changes, kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import VersionNode
 from headgate.kernel import documents
-from headgate.kernel.problems import Problem, Rejected
+from headgate.kernel.problems import Problem, Rejected, renamed
 from headgate.runtime.commands import CommandContext, EngineView, Reply
 
 NEWEST_FIRST = "-createdAt"
@@ -85,7 +86,7 @@ def _after_of_deployment(
     deployment: str, page: Page, position: Key | None, count: int, view: EngineView
 ) -> Rows:
     state = view.engine.state
-    node = state.deployments[finding.name(state, kinds.DEPLOYMENT, deployment)]
+    node = finding.deployment(state, deployment)
     by_key = {page.key(_sort_name(page, one), one.object.created_at): one.object for one in node.versions}
     found = orderings.after(sorted(by_key), page, position, count)
     return [(key, by_key[key]) for key in found]
@@ -118,8 +119,11 @@ async def create_version(call: Request) -> Answer:
         named = body.get("deployment", reference)
         body = {**body, "deployment": reference}
     parsed = await asyncio.to_thread(objects.parse, kinds.VERSION.name, body, call.workspace)
-    fields.check(call, None, parsed.object, has_own_id=parsed.has_own_id)
-    await selecting.check_body(call, body)
+    version = parsed.object
+    assert isinstance(version, model.Version)
+    access.check_fields(call, None, version, has_own_id=parsed.has_own_id)
+    if version.target_selector is not None or version.dependencies:
+        await selecting.check_body(call, body)
     return await replies.submit(call, partial(_publish, parsed, named, bool(call.query.get("force"))))
 
 
@@ -128,11 +132,11 @@ def _publish(parsed: Parsed, named: object, force: bool, context: CommandContext
     state = context.engine.state
     given = parsed.object
     assert isinstance(given, model.Version)
-    deployment = state.deployments[finding.name(state, kinds.DEPLOYMENT, given.deployment)]
+    deployment = finding.deployment(state, given.deployment)
     if named not in (given.deployment, deployment.name):
         message = f"is {documents.describe(named)}; the path says {deployment.name!r}"
         raise Rejected([Problem("deployment", message)])
-    version = _of_deployment(deployment.name, given)
+    version = given if given.deployment == deployment.name else _of_deployment(deployment.name, given)
     if deployment.tags.get(version.tag) is not None:
         raise refusals.conflict(
             "The version exists already", f"{deployment.name} has a version {version.tag!r} already"
@@ -140,16 +144,22 @@ def _publish(parsed: Parsed, named: object, force: bool, context: CommandContext
     if not parsed.has_own_id:
         id_ = objects.new_id(state, kinds.VERSION.name, f"{version.deployment}/{version.tag}")
         version = msgspec.structs.replace(version, id=id_)
-    concerning.check(state, None, version, force=force)
-    with objects.flat_paths():
+    if version.target_selector is not None:
+        concerning.check(state, None, version, force=force)
+    try:
         context.apply(changes.Put(version, create_only=True))
-    return concerning.reply(state, 201, state.versions[version.id].object)
+    except Rejected as rejected:
+        raise rejected.renamed(objects.flat_path) from None
+    return _reply(state, 201, version.id)
+
+
+def _reply(state: State, status: int, id_: str) -> Reply:
+    version = state.versions[id_]
+    return replies.reply_with(status, objects.document(version.object), concerns.of_version(state, version))
 
 
 def _of_deployment(name: str, version: model.Version) -> model.Version:
     """By the deployment's name, whichever way it was given; so is the version called, unless it has another name."""
-    if version.deployment == name:
-        return version
     is_called_so = version.name == f"{version.deployment}/{version.tag}"
     own_name = f"{name}/{version.tag}" if is_called_so else version.name
     flaw = model.name_flaw(own_name)
@@ -168,11 +178,11 @@ async def patch_version(find: Callable[[Request], Find], call: Request) -> Answe
         replies.check_etag(call.if_match, objects.encode(old))
         merged = merging.merged(objects.document(old), call.body)
         parsed = objects.parse(kinds.VERSION.name, merged, call.workspace)
-        fields.check(call, old, parsed.object)
+        access.check_fields(call, old, parsed.object)
         parsed = msgspec.structs.replace(parsed, object=pruning.in_set(parsed.object, old, None))
         concerning.check(state, old, parsed.object, force=bool(call.query.get("force")))
         _change(call, context, old, parsed, only_status=call.body.keys() <= {"status", "message"})
-        return concerning.reply(state, 200, state.versions[old.id].object)
+        return _reply(state, 200, old.id)
 
     return await replies.submit(call, patch)
 
@@ -198,7 +208,7 @@ def _change(
     lifts_rejection = old.status == "rejected" and new.status != old.status
     if lifts_rejection:
         refusals.require(call, "version:reject", "lifting the rejection of a version")
-    with objects.flat_paths():
+    with renamed(objects.flat_path):
         if only_status and (new.message is not None or old.message is None):
             context.apply(changes.SetVersionStatus(old.deployment, old.tag, new.status, new.message))
         else:
@@ -215,7 +225,7 @@ async def reject_version(find: Callable[[Request], Find], call: Request) -> Answ
         old = find(call)(state).object
         user = context.caller.user
         context.apply(changes.RejectVersion(old.deployment, old.tag, given.reason, given.rollback, user))
-        return concerning.reply(state, 200, state.versions[old.id].object)
+        return _reply(state, 200, old.id)
 
     return await replies.submit(call, reject)
 

@@ -10,6 +10,7 @@ from headgate.fleet.model.records import Job, JobKind, Variables
 from headgate.fleet.rules import retry, rollback
 from headgate.fleet.rules.retry import Retry
 from headgate.fleet.rules.rollback import Rollback
+from headgate.fleet.rules.verification import Verification
 from headgate.fleet.state import candidates, evidence, holds, repairs, successes, verifying, wakes
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Target, VersionNode
@@ -64,7 +65,8 @@ def create(
     state.observer.on_job_created(job, judged)
     if kind == "rollback":
         _tell(state, job, "rollback.started", f"goes back: {reason}", reason)
-    verifying.begin(state, target, job, "jobCreated", now)
+    if target.rules.of(Verification):
+        verifying.begin(state, target, job, "jobCreated", now)
     state.target_changed(target)
     if flaw is not None:
         job.message = flaw

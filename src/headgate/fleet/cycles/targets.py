@@ -49,7 +49,8 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
         return None
     if record.retry_at is not None:
         jobs.reconsider_retry(state, target, now)
-    jobs.reconsider_attempt(state, target, now)
+    if record.attempts:
+        jobs.reconsider_attempt(state, target, now)
     if record.failed_at is not None:
         jobs.reconsider_failure(state, target)
     if record.rollback_to is not None or record.ordered is not None:
@@ -59,7 +60,7 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
         return _ordered(state, target, record.rollback_to, kind, now, blockers)
     if record.ordered == "redeploy" and record.deployed is not None:
         return _ordered(state, target, record.deployed, "redeploy", now, blockers)
-    resolved = variables.resolve(state, target)
+    resolved = variables.resolve(state, target) if state.has_variables_for(target) else ()
     retried = _retried_release(state, target) if record.retry_at is not None else None
     paused = paused_retry(state, target) if retried is not None else None
     for version in contenders(state, target, blockers.add_flaw):
@@ -72,7 +73,7 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
             if is_retried:
                 return _ordered(state, target, version.id, "redeploy", now, blockers)
             break
-        if has_failed(target, version, resolved):
+        if record.failures and has_failed(target, version, resolved):
             break
         if version.id == record.deployed:
             found = _same_version(state, target, version, resolved, now, blockers)
@@ -142,7 +143,8 @@ def contenders(state: State, target: Target, on_flaw: OnFlaw | None = None) -> I
     if deployed is not None and deployed.goes_back:
         good = (version for version in found if not is_barred(state, target, version))
         return _with_rollback_version(state, target, deployed, good)
-    return _without_rolled_back(_down_to(found, deployed), target.record.rolled_back, deployed)
+    wanted, rolled_back = _down_to(found, deployed), target.record.rolled_back
+    return _without_rolled_back(wanted, rolled_back, deployed) if rolled_back else wanted
 
 
 def _down_to(found: Iterator[VersionNode], deployed: VersionNode | None) -> Iterator[VersionNode]:
@@ -198,7 +200,8 @@ def _new_version(
     now: Instant,
     blockers: Blockers,
 ) -> Release | None:
-    failed = jobs.unsettled(state, target)
+    record = target.record
+    failed = jobs.unsettled(state, target) if record.attempts else None
     is_tried_again = failed is not None and failed.version == version.id
     line = rollouts.line_of(state, target, version) if not is_tried_again else None
     turn = line.turn_of(target) if line is not None else now
@@ -217,11 +220,12 @@ def _new_version(
                 _watch_for_denials(target, version, judged, blockers)
             return None
         judged.append(one)
-    record = target.record
     deployed = candidates.deployed_version(state, target)
     going_back = deployed is not None and version.order < deployed.order
     kind: JobKind = "rollback" if going_back else "deploy"
-    attempt, retry_at = _attempt(state, target, version, resolved, kind)
+    attempt, retry_at = 1, None
+    if record.attempts:
+        attempt, retry_at = _attempt(state, target, version, resolved, kind)
     if retry_at is not None and retry_at > now:
         blockers.requeue(retry_at)
         _watch_for_denials(target, version, judged, blockers)
@@ -328,7 +332,8 @@ def verdicts_of(state: State, target: Target, version: VersionNode, now: Instant
             elif one.verdict.satisfied_at is not None and clock is not None:
                 clock = max(clock, one.verdict.satisfied_at)
         yield one
-    yield from dependencies_of(state, target, version, now)
+    if target.rules.of(DeploymentDependency):
+        yield from dependencies_of(state, target, version, now)
     if target.rules.of(GradualRollout):
         yield from rollout_of(state, target, version, now, clock, waiting_for)
     yield from gates.of_moment(state, target, version, now)
@@ -350,21 +355,21 @@ def rollout_of(
     clock: Instant | None,
     waiting_for: list[str],
 ) -> Iterator[GateResult]:
-    start = (
-        None
-        if waiting_for or clock is None
-        else rollouts.shifted_by_windows(windows_for(state, target, version, now), clock)
-    )
+    start = None if waiting_for else clock
+    if start is not None and target.rules.of(DeploymentWindow):
+        start = rollouts.shifted_by_windows(windows_for(state, target, version, now), start)
     for rule in target.rules.of(GradualRollout):
-        skip = gates.skipped(state, rule, version, target, now)
+        skip = gates.skipped(state, rule, version, target, now) if state.skips_by_rule else None
         if skip is not None:
             yield skip
             continue
-        stopped = gates.rollout_stopped(state, rule, version, target)
-        if stopped is not None:
-            yield stopped
+        behind, reasons = None, turn_wakes(target)
+        if rule.spec.stop_after_failures is not None:
+            stopped = gates.rollout_stopped(state, rule, version, target)
+            if stopped is not None:
+                yield stopped
+            reasons = (*reasons, *gates.stop_wakes(rule, version))
         position, total = rollouts.position_of_target(target, version, rule.spec.group_by)
-        behind, reasons = None, (*turn_wakes(target), *gates.stop_wakes(rule, version))
         if rule.spec.advance_on == "success":
             behind = rollouts.target_behind(state, target, version, rule, position)
             reasons = (*reasons, *rollouts.success_wakes(target))

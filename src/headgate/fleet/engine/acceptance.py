@@ -81,10 +81,12 @@ def apply(state: State, change: Change, now: Instant) -> None:
             outcomes.job_reported(state, change, now)
         case Measured():
             outcomes.measured(state, change, now)
-    _cancel_jobs_of_removed_targets(state, now)
+    if state.removed:
+        _cancel_jobs_of_removed_targets(state, now)
     if state.forms_moved:
         hooks.settle(state, now)
-    _settle_rebound(state, now)
+    if state.rebound:
+        _settle_rebound(state, now)
 
 
 def _put(state: State, change: Put, now: Instant) -> None:
@@ -148,10 +150,12 @@ def _stamped(thing: Thing, old: Any, now: Instant) -> Thing:
 
 def _put_version(state: State, version: model.Version, now: Instant, *, create_only: bool) -> model.Version:
     """As it is kept: its deployment by name, whichever way it was given. A manifest does not lift a rejection."""
-    deployment = references.deployment(state, version.deployment, path="spec.deployment")
+    deployment = state.deployments.get(version.deployment)
+    if deployment is None:
+        deployment = references.deployment(state, version.deployment, path="spec.deployment")
     old = deployment.tags.get(version.tag)
     if old is None:
-        references.check_new_version(state, deployment, version)
+        _check_new_version(state, deployment, version)
     elif create_only:
         raise Rejected((Problem("spec.tag", f"{deployment.name} has a version {version.tag!r} already"),))
     for name in version.dependencies:
@@ -159,8 +163,9 @@ def _put_version(state: State, version: model.Version, now: Instant, *, create_o
             raise Rejected(
                 (Problem(f"spec.dependencies.{name}", "a version cannot depend on its own deployment"),)
             )
-    if old is None or old.object.job_agent_config != version.job_agent_config:
-        _check_config(state, deployment.object, version.job_agent_config)
+    config = version.job_agent_config
+    if config and (old is None or old.object.job_agent_config != config):
+        _check_config(state, deployment.object, config)
     if old is not None:
         edits.check(state, old, msgspec.structs.replace(version, deployment=deployment.name))
     stamped = _stamped(version, old.object if old else None, now)
@@ -184,6 +189,20 @@ def _put_version(state: State, version: model.Version, now: Instant, *, create_o
         state.judge_anew(kept.id)
     state.waiting.happened(wakes.versions(deployment.name))
     return kept
+
+
+def _check_new_version(state: State, node: DeploymentNode, version: model.Version) -> None:
+    """Versions are referred to by tag and by id: no tag is the id of another one, and no id is given twice."""
+    other = state.versions.get(version.tag.lower())
+    if other is not None:
+        message = f"is {version.tag!r}, which is the id of {kinds.name_of(other.object)}; give it another tag"
+        raise Rejected((Problem("spec.tag", message),))
+    if version.id in state.versions:
+        holder = kinds.name_of(state.versions[version.id].object)
+        raise Rejected((Problem("metadata.id", f"is {version.id}, which is the id of {holder}"),))
+    if any(one.tag.lower() == version.id for one in node.versions):
+        message = f"is {version.id}, which is the tag of another version of {node.name}"
+        raise Rejected((Problem("metadata.id", message),))
 
 
 def _next_moment(deployment: DeploymentNode, created_at: Instant) -> Instant:

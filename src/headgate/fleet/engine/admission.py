@@ -114,9 +114,10 @@ def _reconcile(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Bl
     assert isinstance(unit, Target)
     blockers = Blockers()
     found = targets.next_release(state, unit, now, blockers)
-    if found is not None and _takes_a_place_too_many(state, unit, found):
+    if unit.record.retry_at is not None and found is not None and _takes_a_place_too_many(state, unit, found):
         targets.give_up_retry(state, unit)
-    holds.settle_target(state, unit)
+    if unit.record.slots:
+        holds.settle_target(state, unit)
     return found, blockers
 
 
@@ -124,9 +125,7 @@ def _takes_a_place_too_many(state: State, target: Target, release: Release) -> b
     """Whether a newer version would start in the place that is held for the next attempt of another one, where a limit has
     shrunk below what is held: it stands in line, as any other new one does."""
     last = state.last_attempt(target.record.attempts)
-    if target.record.retry_at is None or last is None or release.kind != "deploy":
-        return False
-    if last.version == release.version.id:
+    if last is None or release.kind != "deploy" or last.version == release.version.id:
         return False
     tables = holds.tables_for(state, (target,))
     return any(table.free < 0 and target.resource.name in table.holders for table in tables)

@@ -57,8 +57,10 @@ class Engine:
         if self.state.forms_moved:
             hooks.settle(self.state, now)
             admission.settle(self.state, now)
-        verifying.ask(self.state, now)
-        freezes.tell_of_ends(self.state, now)
+        if self.state.measurements:
+            verifying.ask(self.state, now)
+        if self.state.freezes:
+            freezes.tell_of_ends(self.state, now)
         journal, self.state.journal = self.state.journal, Journal()
         if self.tracker is not None and self.tracker.is_attached_to(self):
             self.tracker.decided(journal)
@@ -76,15 +78,11 @@ class Engine:
     def next_wake(self) -> Instant | None:
         """The earliest moment at which `decide` can find something to do by itself."""
         times = [
-            at
-            for at in (
-                self.state.waiting.next_time(),
-                verifying.next_time(self.state),
-                freezes.next_end(self.state),
-            )
-            if at is not None
+            self.state.waiting.next_time(),
+            self.state.measurements[0][0] if self.state.measurements else None,
+            freezes.next_end(self.state) if self.state.freezes else None,
         ]
-        return min(times, default=None)
+        return min((at for at in times if at is not None), default=None)
 
     @property
     def observer(self) -> Observer:

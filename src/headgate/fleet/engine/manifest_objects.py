@@ -49,7 +49,7 @@ def parse_parts(
 ) -> Object:
     """An object of a known kind, of which only what a manifest wraps is given."""
     problems: list[Problem] = []
-    result = _parse_parts(kind, metadata, spec, ids, now, problems)
+    result = _build(kind, metadata, spec, "spec", ids, now, problems)
     if problems or result is None:
         raise Rejected(problems)
     return result
@@ -83,15 +83,7 @@ def _parse(
     if not isinstance(spec, dict):
         problems.append(Problem("spec", f"must be a map, not {documents.describe(spec)}"))
         spec = {}
-    return _parse_parts(kind, value.get("metadata"), spec, ids, now, problems)
-
-
-def _parse_parts(
-    kind: str, metadata: object, spec: dict[str, Any], ids: IdSource, now: Instant, problems: list[Problem]
-) -> Object | None:
-    if kind == "Version":
-        spec, metadata = _complete_version(spec, metadata)
-    return _build(kind, spec, _read_metadata(kind, metadata, problems), "spec", ids, now, problems)
+    return _build(kind, value.get("metadata"), spec, "spec", ids, now, problems)
 
 
 def _parse_bare_policy(
@@ -101,8 +93,7 @@ def _parse_bare_policy(
     own_keys = ("id", "name", "workspace")
     metadata = {key: value[key] for key in own_keys if key in value}
     spec = {key: item for key, item in value.items() if key not in own_keys}
-    identity = _read_metadata("Policy", metadata, problems, path="")
-    return _build("Policy", spec, identity, "", ids, now, problems)
+    return _build("Policy", metadata, spec, "", ids, now, problems)
 
 
 def _is_foreign(value: dict[str, Any]) -> bool:
@@ -184,13 +175,17 @@ def _read_metadata(
 
 def _build(
     kind: str,
+    metadata: object,
     spec: dict[str, Any],
-    identity: dict[str, str],
     path: str,
     ids: IdSource,
     now: Instant,
     problems: list[Problem],
 ) -> Object | None:
+    """`path` is that of the spec: where there is none, nothing is wrapped and all keys stand side by side."""
+    if kind == "Version":
+        spec, metadata = _complete_version(spec, metadata)
+    identity = _read_metadata(kind, metadata, problems, path="metadata" if path else "")
     own_keys = () if path else ("id", "name", "workspace")
     allowed = tuple(key for key in documents.fields_of(kinds.BY_NAME[kind].model) if key not in _NOT_IN_SPEC)
     documents.refuse_unknown_keys(spec, (*own_keys, *allowed), path, problems)

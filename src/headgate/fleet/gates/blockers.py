@@ -31,7 +31,7 @@ class Blockers(msgspec.Struct):
 
     def add(self, judged: GateResult) -> None:
         if not judged.is_allowed:
-            self.hold(judged.verdict.reason)
+            self.reason = self.reason or judged.verdict.reason
         if judged.request is not None:
             self.ask(judged.request)
         self.watch(*judged.wakes)

@@ -117,7 +117,7 @@ def skipped(
 
 
 def frozen(state: State, target: Target, now: Instant) -> GateResult:
-    freeze = state.freeze_on(target, now)
+    freeze = state.freeze_on(target, now) if state.freezes else None
     if freeze is None:
         return NOT_FROZEN
     until = (

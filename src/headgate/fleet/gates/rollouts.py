@@ -23,7 +23,7 @@ from headgate.fleet.state import candidates, promotion, repairs, units, wakes
 from headgate.fleet.state.ranks import BracketRanks
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import BoundRule, RuleSet, Site, Target, VersionNode
-from headgate.kernel import positions
+from headgate.kernel import identifiers
 from headgate.kernel.instants import Instant
 from headgate.kernel.wakes import Wake
 
@@ -57,7 +57,7 @@ def ranks_of(target: Target, version: VersionNode, group_by: str | None = None) 
 
 def _ranks(line: list[Target], version: VersionNode) -> dict[str, int]:
     """Places by the hash of the target and the version; should two be equal, their keys decide."""
-    hashes = positions.fnv1a_64_of_each(version.id, [target.rollout_prefix() for target in line])
+    hashes = identifiers.fnv1a_64_of_each(version.id, [target.rollout_prefix() for target in line])
     names = [target.resource.name for target in line]
     if len(set(hashes)) < len(hashes):
         ordered = sorted(zip(hashes, (target.key() for target in line), names, strict=True))

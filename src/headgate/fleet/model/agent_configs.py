@@ -1,4 +1,4 @@
-"""The config of a job agent by its type: which of its fields need care when expressions in them are computed."""
+"""What a job agent is given: layers merged, and by its type, which fields need care when expressions in them are computed."""
 
 from __future__ import annotations
 
@@ -59,6 +59,27 @@ def check(agent_type: str, config: Config, path: str, problems: list[Problem]) -
         place = field_path(path, template)
         problems.extend(_kinds_not_written_out(config[template], place))
         careful_templates.check(config[template], place, problems)
+
+
+def merge(*configs: Config) -> dict[str, Any]:
+    """Later ones win. Maps are merged key by key, everything else is replaced, and null takes a key away."""
+    merged: dict[str, Any] = {}
+    for config in configs:
+        merged = _merged(merged, config)
+    return merged
+
+
+def _merged(lower: Config, upper: Config) -> dict[str, Any]:
+    result = dict(lower)
+    for key, value in upper.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, Mapping):
+            below = result.get(key)
+            result[key] = _merged(below if isinstance(below, Mapping) else {}, value)
+        else:
+            result[key] = value
+    return result
 
 
 def resolve(agent_type: str, config: Config, bindings: Bindings, path: str = "config") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The configuration that a job is run with: layers merged, and `${...}` in it computed.
+"""The configuration that a job is run with: `${...}` in it computed.
 
 A string that is one expression and nothing else becomes the expression's value, whatever its type. In any other text
 an expression gives a string, a number or a bool.
@@ -42,27 +42,6 @@ class Metered(dict[str, object]):
     @functools.cached_property
     def meter(self) -> cel.Meter:
         return cel.Meter(CONFIG_STEPS)
-
-
-def merge(*configs: Config) -> dict[str, Any]:
-    """Later ones win. Maps are merged key by key, everything else is replaced, and null takes a key away."""
-    merged: dict[str, Any] = {}
-    for config in configs:
-        merged = _merged(merged, config)
-    return merged
-
-
-def _merged(lower: Config, upper: Config) -> dict[str, Any]:
-    result = dict(lower)
-    for key, value in upper.items():
-        if value is None:
-            result.pop(key, None)
-        elif isinstance(value, Mapping):
-            below = result.get(key)
-            result[key] = _merged(below if isinstance(below, Mapping) else {}, value)
-        else:
-            result[key] = value
-    return result
 
 
 def resolve(config: Config, bindings: Bindings, path: str = "config") -> dict[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import msgspec
 
-from headgate.kernel import instants, positions
+from headgate.kernel import identifiers, instants
 from headgate.kernel.instants import Instant
 
 STEPS_OF_ALL = 50_000
@@ -32,7 +32,7 @@ class Allowance(msgspec.Struct, frozen=True):
 def of(conditions: int, name: str, now: Instant) -> Allowance:
     """`conditions` are all that the workspace asks of its targets; `name` is that of the target."""
     share = min(max(STEPS_OF_ALL // max(conditions, 1), LEAST_STEPS), MOST_STEPS)
-    place = positions.fnv1a_64(name)
+    place = identifiers.fnv1a_64(name)
     turn = now // TURN
     steps, every = share, 1
     while steps < MOST_STEPS and (turn + place) % (every * 2) == 0:

@@ -42,8 +42,9 @@ class ResourceConcurrency(msgspec.Struct, frozen=True, rename="camel"):
 
 def limit(rule: ResourceConcurrency, total: int) -> int:
     """Rounded up: a small group can still move one at a time."""
-    amount = quantities.Quantity(rule.limit_value, is_percentage=rule.limit_type == "percentage")
-    return amount.resolve(total, "up")
+    if rule.limit_type == "count":
+        return rule.limit_value
+    return quantities.Quantity(rule.limit_value, is_percentage=True).resolve(total, "up")
 
 
 def sentence(active: Sequence[tuple[str, str]], total: int, limit: int, value: str | None = None) -> str:

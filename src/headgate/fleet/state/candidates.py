@@ -85,7 +85,8 @@ def scoped_targets(pair: Pair, version: VersionNode) -> dict[str, Target]:
 
 
 def deployed_version(state: State, target: Target) -> VersionNode | None:
-    return state.version(target.record.deployed)
+    deployed = target.record.deployed
+    return None if deployed is None else state.versions.get(deployed)
 
 
 def rollback_version(state: State, target: Target) -> VersionNode | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from headgate.fleet.state.units import Site
-from headgate.kernel import positions
+from headgate.kernel import identifiers
 
 
 class BracketRanks:
@@ -30,7 +30,7 @@ class BracketRanks:
             ordered = sorted(
                 {
                     (
-                        positions.fnv1a_64(other.resource.object.id + other.rule.id),
+                        identifiers.fnv1a_64(other.resource.object.id + other.rule.id),
                         other.resource.object.id,
                     ): None
                     for other in sites

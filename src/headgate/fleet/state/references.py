@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar, get_args
 
 from headgate.fleet.model import objects as model
-from headgate.fleet.model.kinds import Kind, name_of
+from headgate.fleet.model.kinds import Kind
 from headgate.fleet.model.objects import LONGEST_NAME
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import (
@@ -112,17 +112,3 @@ def check_identifier(state: State, resource: model.Resource) -> None:
     owner = state.identifiers.get(identifier, resource.name)
     if owner != resource.name:
         raise Rejected((Problem("spec.identifier", f"{identifier!r} is the identifier of {owner} already"),))
-
-
-def check_new_version(state: State, node: DeploymentNode, version: model.Version) -> None:
-    """Versions are referred to by tag and by id: no tag is the id of another one, and no id is given twice."""
-    other = state.versions.get(version.tag.lower())
-    if other is not None:
-        message = f"is {version.tag!r}, which is the id of {name_of(other.object)}; give it another tag"
-        raise Rejected((Problem("spec.tag", message),))
-    if version.id in state.versions:
-        holder = name_of(state.versions[version.id].object)
-        raise Rejected((Problem("metadata.id", f"is {version.id}, which is the id of {holder}"),))
-    if any(one.tag.lower() == version.id for one in node.versions):
-        message = f"is {version.id}, which is the tag of another version of {node.name}"
-        raise Rejected((Problem("metadata.id", message),))

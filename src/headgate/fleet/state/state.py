@@ -259,6 +259,11 @@ class State:
         """Also one that only lingers for the end of a cycle."""
         return self.targets.get(name) or self.lingering.get(name)
 
+    def has_variables_for(self, target: Target) -> bool:
+        """Most fleets have none."""
+        own = target.deployment.object.variables or target.resource.object.variables
+        return bool(own or self.variable_sets)
+
     def unit_of(self, target: Target) -> Unit:
         return target.site if target.site is not None else target
 
@@ -302,8 +307,6 @@ class State:
         return None
 
     def freeze_on(self, target: Target, now: Instant) -> model.Freeze | None:
-        if not self.freezes:
-            return None
         bindings = target.bindings()
         for freeze, selector in self.freezes.values():
             if not freeze.is_over(now) and (selector is None or selector.matches(bindings)):

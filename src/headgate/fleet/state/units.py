@@ -21,7 +21,7 @@ from headgate.fleet.rules.gradual_rollout import GradualRollout
 from headgate.fleet.rules.retry import Retry
 from headgate.fleet.rules.rollback import Rollback
 from headgate.fleet.rules.verification import Verification
-from headgate.kernel import positions
+from headgate.kernel import identifiers
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.slots import Slots
@@ -239,7 +239,7 @@ class Target(Unit):
     def rollout_prefix(self) -> int:
         """FNV-1a of the target's key, from which that of the key and a version goes on."""
         if self.hash_prefix is None:
-            self.hash_prefix = positions.fnv1a_64(self.key())
+            self.hash_prefix = identifiers.fnv1a_64(self.key())
         return self.hash_prefix
 
     def key(self) -> str:

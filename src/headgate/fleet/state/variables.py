@@ -29,11 +29,10 @@ def resolve(state: State, target: Target) -> Variables:
 
 
 def resolve_with_sources(state: State, target: Target) -> tuple[tuple[str, Sourced], ...]:
-    """Most fleets have none, which costs nothing here."""
+    if not state.has_variables_for(target):
+        return ()
     declared = target.deployment.object.variables
     own = target.resource.object.variables
-    if not declared and not own and not state.variable_sets:
-        return ()
     bindings = target.bindings()
     deployment, resource = target.deployment.name, target.resource.name
     values = {

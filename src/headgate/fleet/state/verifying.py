@@ -103,10 +103,6 @@ def ask(state: State, now: Instant) -> None:
             state.journal.measurements.append(MeasurementDue(job, rule, metric))
 
 
-def next_time(state: State) -> Instant | None:
-    return state.measurements[0][0] if state.measurements else None
-
-
 def metric_of(target: Target, rule_id: str, name: str) -> verification.Metric | None:
     for rule in target.rules.of(Verification):
         if rule.id == rule_id:

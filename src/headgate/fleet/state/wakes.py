@@ -94,7 +94,8 @@ class Waiting:
         """Replaces what the unit waited for, each once, and why."""
         self._count(unit, held_by)
         if wakes != unit.waits:
-            self._leave(unit)
+            if unit.waits:
+                self._leave(unit)
             for wake in wakes:
                 units = self._by_wake.get(wake)
                 if units is None:
