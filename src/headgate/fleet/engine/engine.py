@@ -14,6 +14,7 @@ import msgspec
 from headgate.fleet.cycles import hooks
 from headgate.fleet.engine import acceptance, admission, budget_uses, convergence, explain, snapshot
 from headgate.fleet.engine.change_tracker import ChangeTracker
+from headgate.fleet.engine.orderings import Ordering
 from headgate.fleet.gates import failures
 from headgate.fleet.model.changes import Change
 from headgate.fleet.model.records import Group, Job
@@ -44,6 +45,8 @@ class Engine:
         self.state = State(ids, workspace)
         self.tracker: ChangeTracker | None = None
         """Who wants to know whom decisions concern; nobody, mostly."""
+        self.orderings: dict[str, Ordering] = {}
+        """Sorted keys, as far as queries have asked for them; by kind."""
 
     def apply(self, change: Change, now: Instant) -> None:
         """Takes the change, or raises `Rejected` with every problem and takes nothing of it."""
@@ -91,6 +94,11 @@ class Engine:
     @observer.setter
     def observer(self, observer: Observer) -> None:
         self.state.observer = observer
+
+    @property
+    def ids(self) -> IdSource:
+        """Where the ids of what it decides come from."""
+        return self.state.ids
 
     @property
     def jobs(self) -> Mapping[str, Job]:
