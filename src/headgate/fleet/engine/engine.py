@@ -100,6 +100,13 @@ class Engine:
         """Where the ids of what it decides come from."""
         return self.state.ids
 
+    def new_id(self, kind: str, name: str) -> str:
+        """Of an object that is to come. It follows from the name and from how far the engine has decided: a plan of the
+        same thing made just before gives the same id, and with it the same rollout order; the same name later is
+        another thing."""
+        state = self.state
+        return state.ids.new(kind, f"{state.workspace}/{name}@{state.sequence}")
+
     @property
     def jobs(self) -> Mapping[str, Job]:
         """Live jobs, and those of the newest release of each target."""

@@ -50,13 +50,6 @@ def name_flaw(engine: Engine, kind: Kind, name: str) -> str | None:
     return f"is {name!r}, which is the id of {other}; give it another name" if other is not None else None
 
 
-def new_id(engine: Engine, kind: str, name: str) -> str:
-    """Follows from the name and from how far the engine has decided: a plan of the same thing made just before gives
-    the same id, and with it the same rollout order; the same name later is another thing."""
-    state = engine.state
-    return state.ids.new(kind, f"{state.workspace}/{name}@{state.sequence}")
-
-
 def names(engine: Engine, kind: Kind) -> Collection[str]:
     """In the order of their arrival; of versions, ids."""
     return engine.state.kept(kind).keys()

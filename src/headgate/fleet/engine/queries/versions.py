@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headgate.fleet.engine import orderings
+import msgspec
+
+from headgate.fleet.engine import concerns, orderings
+from headgate.fleet.engine.concerns import Concern
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.orderings import Key, KeyRange
 from headgate.fleet.engine.queries import lookup
@@ -13,6 +16,30 @@ from headgate.fleet.model.objects import Version
 from headgate.fleet.state.units import VersionNode
 
 Rows = list[tuple[Key, Version]]
+
+
+class VersionRoom(msgspec.Struct, frozen=True):
+    """Where a version is to be published: in the deployment of this name, under a tag that may be taken."""
+
+    deployment: str
+    is_taken: bool
+
+
+def room_for(engine: Engine, deployment: str, tag: str) -> VersionRoom | None:
+    """None where there is no such deployment, by name or id. Every publish asks, so it is one question."""
+    node = engine.state.deployments.get(deployment)
+    if node is None:
+        owner = lookup.find(engine, kinds.DEPLOYMENT, deployment)
+        if owner is None:
+            return None
+        node = engine.state.deployments[owner.name]
+    return VersionRoom(node.name, tag in node.tags)
+
+
+def with_concern(engine: Engine, version_id: str) -> tuple[Version, Concern]:
+    """The version as it stands by now, and whom it concerns."""
+    node = engine.state.versions[version_id]
+    return node.object, concerns.of_version(engine.state, node)
 
 
 def by_id(engine: Engine, version_id: str | None) -> Version | None:
