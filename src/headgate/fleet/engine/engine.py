@@ -155,3 +155,10 @@ class Engine:
         engine = Engine(ids)
         engine.state = snapshot.load(document, ids)
         return engine
+
+    @staticmethod
+    def restored(document: snapshot.Snapshot, ids: IdSource) -> Engine:
+        """The one that has these objects and records."""
+        engine = Engine(ids, document.workspace)
+        engine.state = snapshot.restore(document, ids)
+        return engine
