@@ -18,9 +18,9 @@ from headgate.kernel.problems import Rejected
 from headgate.promises import waking
 from headgate.promises.books.mirror import Mirror
 from headgate.promises.watch import FleetWatch
-from headgate.runtime import replica
+from headgate.runtime import replica, rows
 from headgate.runtime.replica import Mark, digest_of
-from headgate.store import LogEntry, Store, Workspace, rows
+from headgate.store import LogEntry, Store, Workspace
 
 _PAGE = 500
 

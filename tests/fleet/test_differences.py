@@ -40,7 +40,7 @@ def workspace(*documents: dict[str, Any]) -> Engine:
 def fields_of(
     before: dict[str, Any], after: dict[str, Any], *others: dict[str, Any]
 ) -> list[FieldDifference]:
-    [difference] = compare(workspace(*others, before).state, [parsed(after)])
+    [difference] = compare(workspace(*others, before), [parsed(after)])
     assert difference.action == ("configured" if difference.fields else "unchanged")
     return list(difference.fields)
 
@@ -64,7 +64,7 @@ def test_the_same_manifests_again_change_nothing() -> None:
         manifests.parse(document, identifiers.NamedIds("elsewhere"), NOW)
         for document in reversed(ONE_OF_EACH)
     ]
-    found = compare(workspace(*ONE_OF_EACH).state, again)
+    found = compare(workspace(*ONE_OF_EACH), again)
     assert {difference.action for difference in found} == {"unchanged"}
 
 
@@ -72,7 +72,7 @@ def test_what_is_exported_changes_nothing() -> None:
     engine = workspace(*ONE_OF_EACH)
     engine.apply(changes.SetVersionStatus("api", "v1", "ready"), NOW)
     exported = [manifests.describe(thing) for thing in _stored(engine)]
-    assert {one.action for one in compare(engine.state, map(parsed, exported))} == {"unchanged"}
+    assert {one.action for one in compare(engine, map(parsed, exported))} == {"unchanged"}
 
 
 def _stored(engine: Engine) -> list[Any]:
@@ -82,7 +82,7 @@ def _stored(engine: Engine) -> list[Any]:
 
 
 def test_everything_is_new_in_an_empty_workspace() -> None:
-    found = compare(Engine(IDS).state, map(parsed, ONE_OF_EACH))
+    found = compare(Engine(IDS), map(parsed, ONE_OF_EACH))
     assert [(one.kind, one.name, one.action, one.before, one.fields) for one in found] == [
         (document["kind"], document["metadata"]["name"], "created", None, ()) for document in ONE_OF_EACH
     ]
@@ -90,7 +90,7 @@ def test_everything_is_new_in_an_empty_workspace() -> None:
 
 def test_what_is_created_is_shown_as_a_manifest_without_a_moment_it_has_not_got_yet() -> None:
     thing = parsed(ONE_OF_EACH[0])
-    [difference] = compare(Engine(IDS).state, [thing])
+    [difference] = compare(Engine(IDS), [thing])
     expected = manifests.describe(thing)
     del expected["spec"]["createdAt"]
     assert difference.after == expected
@@ -110,7 +110,7 @@ def test_a_changed_field_has_its_path_and_both_values() -> None:
 def test_a_changed_object_keeps_its_id_and_its_creation_in_what_it_becomes() -> None:
     before = manifest("Environment", "prod", id=GIVEN_ID, resourceSelector="true")
     [difference] = compare(
-        workspace(before).state, [parsed(manifest("Environment", "prod", resourceSelector="false"))]
+        workspace(before), [parsed(manifest("Environment", "prod", resourceSelector="false"))]
     )
     assert difference.before is not None
     assert difference.after["metadata"] == difference.before["metadata"] == {"name": "prod", "id": GIVEN_ID}
@@ -187,7 +187,7 @@ def test_a_version_is_found_by_the_id_of_its_deployment() -> None:
 
 def test_a_version_of_a_deployment_that_comes_with_it_is_new() -> None:
     documents = [manifest("Deployment", "web"), manifest("Version", "web/v1", deployment="web", tag="v1")]
-    found = compare(Engine(IDS).state, map(parsed, documents))
+    found = compare(Engine(IDS), map(parsed, documents))
     assert [(one.kind, one.name, one.action) for one in found] == [
         ("Deployment", "web", "created"),
         ("Version", "web/v1", "created"),
@@ -196,7 +196,7 @@ def test_a_version_of_a_deployment_that_comes_with_it_is_new() -> None:
 
 def test_an_object_that_comes_twice_is_compared_with_its_first_appearance() -> None:
     documents = [manifest("Resource", "node-1", kind="Node"), manifest("Resource", "node-1", kind="Host")]
-    found = compare(Engine(IDS).state, map(parsed, documents))
+    found = compare(Engine(IDS), map(parsed, documents))
     assert [(one.action, one.fields) for one in found] == [
         ("created", ()),
         ("configured", (FieldDifference("spec.kind", "Node", "Host"),)),
@@ -205,7 +205,7 @@ def test_an_object_that_comes_twice_is_compared_with_its_first_appearance() -> N
 
 def test_a_difference_is_a_document() -> None:
     before = manifest("JobAgent", "runner", type="exec")
-    [difference] = compare(workspace(before).state, [parsed(manifest("JobAgent", "runner", type="http"))])
+    [difference] = compare(workspace(before), [parsed(manifest("JobAgent", "runner", type="http"))])
     document = msgspec.json.decode(msgspec.json.encode(difference))
     assert list(document) == ["kind", "name", "action", "before", "after", "fields", "note"]
     assert document["fields"] == [{"path": "spec.type", "before": "exec", "after": "http"}]
@@ -214,5 +214,5 @@ def test_a_difference_is_a_document() -> None:
 def test_comparing_leaves_the_workspace_as_it_is() -> None:
     engine = workspace(*ONE_OF_EACH)
     written = engine.dump()
-    compare(engine.state, [parsed(manifest("Environment", "prod")), parsed(manifest("Environment", "dev"))])
+    compare(engine, [parsed(manifest("Environment", "prod")), parsed(manifest("Environment", "dev"))])
     assert engine.dump() == written

@@ -11,7 +11,7 @@ from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model import changes, kinds
 from headgate.fleet.model.kinds import Kind
 from headgate.kernel import identifiers
-from headgate.store import rows
+from headgate.runtime import rows
 from headgate.store.schema import OBJECT_TABLES
 
 EACH_KIND = pytest.mark.parametrize("kind", kinds.ALL, ids=lambda kind: kind.name)

@@ -11,9 +11,9 @@ from headgate.fleet.model.changes import Change
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
+from headgate.runtime import rows
 from headgate.runtime.replica import digest_of
-from headgate.store import rows
-from store.test_rows_follow_scenarios import StoredRows, assert_stand_alike
+from runtime.test_rows_follow_scenarios import StoredRows, assert_stand_alike
 
 from . import running
 from .objects import Document

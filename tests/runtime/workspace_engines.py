@@ -11,13 +11,14 @@ import pytest
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model.changes import Change
 from headgate.kernel.identifiers import NamedIds
+from headgate.runtime import rows
 from headgate.runtime.items import WorkItem
 from headgate.runtime.replica import Replica
 from headgate.runtime.workspace_engine import AfterCommit, WorkspaceEngine
-from headgate.store import Store, Transaction, UnavailableError, rows
-from store.test_rows_follow_scenarios import comparable
+from headgate.store import Store, Transaction, UnavailableError
 
 from .stage import ANA, HOME, Clock, command, workspace
+from .test_rows_follow_scenarios import comparable
 
 LEASE_SECONDS = 3_600.0
 

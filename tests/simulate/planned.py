@@ -56,6 +56,6 @@ def plan(
 
 def answer(engine: Engine, *documents: dict[str, Any], at: Instant = NOW, **more: Any) -> dict[str, Any]:
     """The document that a client gets: what is different, and the future."""
-    found = differences.compare(engine.state, [parsed(document, at) for document in documents])
+    found = differences.compare(engine, [parsed(document, at) for document in documents])
     planned = plan(engine, *documents, at=at, **more)
     return {"differences": msgspec.json.decode(msgspec.json.encode(found)), **planned.document()}

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import finding
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.queries import lookup, release_targets, versions
+from headgate.fleet.engine.queries.release_targets import TargetParts
 from headgate.fleet.model import changes, kinds
-from headgate.fleet.state.state import State
-from headgate.fleet.state.units import Target
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import CommandContext
@@ -53,14 +53,14 @@ def split(resources: Sequence[Any]) -> tuple[list[Any], list[Running]]:
 def carry_out(context: CommandContext, running: Sequence[Running]) -> list[str]:
     """The targets that were adopted: those of which nothing was known. An inventory is often behind what was deployed
     since, so that what it says later is passed over."""
-    state = context.engine.state
+    engine = context.engine
     problems: list[Problem] = []
     wanted: dict[tuple[str, str, str], list[str]] = {}
     for one in running:
         try:
-            for target in _targets(state, one):
-                if target.record.deployed is None and target.record.job is None:
-                    key = (target.deployment.name, target.environment.name, one.version)
+            for target in _targets(engine, one):
+                if release_targets.is_untouched(engine, target.name):
+                    key = (target.deployment, target.environment, one.version)
                     wanted.setdefault(key, []).append(one.resource)
         except Rejected as rejected:
             problems += rejected.problems
@@ -80,16 +80,13 @@ def carry_out(context: CommandContext, running: Sequence[Running]) -> list[str]:
     )
 
 
-def _targets(state: State, one: Running) -> list[Target]:
-    owner = finding.find(state, kinds.DEPLOYMENT, one.deployment)
+def _targets(engine: Engine, one: Running) -> list[TargetParts]:
+    owner = lookup.find(engine, kinds.DEPLOYMENT, one.deployment)
     if owner is None:
         raise Rejected([Problem(one.path, f"there is no deployment {one.deployment!r}")])
-    deployment = state.deployments[owner.name]
-    if deployment.version(one.version) is None:
-        raise Rejected([Problem(one.path, f"{deployment.name} has no version {one.version!r}")])
-    found = [
-        target for target in state.resources[one.resource].targets.values() if target.deployment is deployment
-    ]
+    if versions.of_deployment(engine, owner.name, one.version) is None:
+        raise Rejected([Problem(one.path, f"{owner.name} has no version {one.version!r}")])
+    found = release_targets.on_resource(engine, one.resource, owner.name)
     if not found:
-        raise Rejected([Problem(one.path, f"{one.resource} is no release target of {deployment.name}")])
+        raise Rejected([Problem(one.path, f"{one.resource} is no release target of {owner.name}")])
     return found

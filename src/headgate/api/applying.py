@@ -11,7 +11,6 @@ import msgspec
 
 from headgate.api import (
     access,
-    finding,
     objects,
     pruning,
     refusals,
@@ -19,10 +18,11 @@ from headgate.api import (
 from headgate.api.calls import Refusal, Request
 from headgate.fleet.engine import differences, manifests
 from headgate.fleet.engine.differences import Difference
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.queries import lookup
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object, Put
-from headgate.fleet.state.state import State
 from headgate.kernel import documents, identifiers
 from headgate.kernel.problems import Problem, Rejected, below, renamed
 
@@ -116,25 +116,27 @@ def check_permissions(call: Request, parsed: Sequence[Manifest]) -> None:
         refusals.require(call, kind.permission, f"applying a {kind.name}")
 
 
-def check_fields(call: Request, state: State, wanted: Sequence[Manifest]) -> None:
+def check_fields(call: Request, engine: Engine, wanted: Sequence[Manifest]) -> None:
     """What a field needs follows from what is there: to take a scope away is to reach more than was allowed before."""
     for one in wanted:
-        access.check_fields(call, held(state, one.object), one.object, has_own_id=one.has_own_id)
+        access.check_fields(
+            call, lookup.replaced_by(engine, one.object), one.object, has_own_id=one.has_own_id
+        )
 
 
 def settled(
-    state: State, parsed: Sequence[Manifest], user: str, set_name: str | None = None
+    engine: Engine, parsed: Sequence[Manifest], user: str, set_name: str | None = None
 ) -> list[Manifest]:
     """With the ids they keep: of an object that is there its own, of another one that it will have."""
     problems: list[Problem] = []
     found = []
     for one in parsed:
         kind = kinds.of(one.object)
-        old = held(state, one.object)
-        flaw = _id_flaw(state, kind, one, old)
+        old = lookup.replaced_by(engine, one.object)
+        flaw = _id_flaw(engine, kind, one, old)
         if flaw is not None:
             problems.append(Problem(f"{one.path}.metadata.id", flaw))
-        flaw = finding.name_flaw(state, kind, one.object.name) if old is None else None
+        flaw = lookup.name_flaw(engine, kind, one.object.name) if old is None else None
         if flaw is not None:
             problems.append(Problem(f"{one.path}.metadata.name", flaw))
         thing = objects.signed(one.object, old, user)
@@ -146,32 +148,24 @@ def settled(
         if old is not None:
             thing = objects.with_id(thing, old.id)
         elif not one.has_own_id:
-            thing = objects.with_id(thing, objects.new_id(state, kind.name, kinds.name_of(thing)))
+            thing = objects.with_id(thing, engine.new_id(kind.name, kinds.name_of(thing)))
         found.append(msgspec.structs.replace(one, object=thing))
     if problems:
         raise Rejected(problems)
     return found
 
 
-def held(state: State, thing: Object) -> Object | None:
-    if not isinstance(thing, model.Version):
-        return state.get(kinds.of(thing), thing.name)
-    owner = finding.find(state, kinds.DEPLOYMENT, thing.deployment)
-    version = state.deployments[owner.name].tags.get(thing.tag) if owner is not None else None
-    return version.object if version is not None else None
-
-
-def _id_flaw(state: State, kind: kinds.Kind, manifest: Manifest, old: Object | None) -> str | None:
+def _id_flaw(engine: Engine, kind: kinds.Kind, manifest: Manifest, old: Object | None) -> str | None:
     if not manifest.has_own_id:
         return None
     id_ = manifest.object.id
     if old is not None:
         return f"is {id_}, but {old.name} has the id {old.id}; leave it out" if id_ != old.id else None
-    other = finding.find(state, kind, id_)
+    other = lookup.find(engine, kind, id_)
     return f"is {id_}, which is the id of {other.name}" if other is not None else None
 
 
-def check_references(state: State, wanted: Sequence[Manifest]) -> None:
+def check_references(engine: Engine, wanted: Sequence[Manifest]) -> None:
     """What would be refused on the way, said before anything is applied: going back is costly."""
     brought = {one.object.name for one in wanted if isinstance(one.object, model.Deployment)}
     brought |= {one.object.id for one in wanted if isinstance(one.object, model.Deployment)}
@@ -180,14 +174,14 @@ def check_references(state: State, wanted: Sequence[Manifest]) -> None:
         for one in wanted
         if isinstance(one.object, model.Version)
         and one.object.deployment not in brought
-        and finding.find(state, kinds.DEPLOYMENT, one.object.deployment) is None
+        and lookup.find(engine, kinds.DEPLOYMENT, one.object.deployment) is None
     ]
     if problems:
         raise Rejected(problems)
 
 
-def compare(state: State, wanted: Sequence[Manifest]) -> list[Compared]:
-    found = differences.compare(state, [one.object for one in wanted])
+def compare(engine: Engine, wanted: Sequence[Manifest]) -> list[Compared]:
+    found = differences.compare(engine, [one.object for one in wanted])
     return [Compared(one, difference) for one, difference in zip(wanted, found, strict=True)]
 
 

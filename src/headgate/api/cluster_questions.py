@@ -15,6 +15,7 @@ from headgate.api.connected_clusters import (
     SilentClusterError,
     Viewer,
 )
+from headgate.fleet.engine.queries import lookup
 from headgate.operator.crds import graphs as graph_kinds
 from headgate.operator.crds import workloads as workload_kinds
 from headgate.operator.crds.kinds import CustomKind
@@ -45,7 +46,7 @@ def viewer(call: Request) -> Viewer:
 
 async def connections(call: Request) -> list[ClusterConnection]:
     def agents(view: EngineView) -> list[ClusterConnection]:
-        return asked(call).connections(view.engine.state.job_agents)
+        return asked(call).connections(lookup.job_agents(view.engine))
 
     return await replies.ask(call, agents) if call.service.clusters is not None else []
 

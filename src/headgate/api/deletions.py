@@ -8,15 +8,13 @@ import msgspec
 
 from headgate.api import concerning, refusals
 from headgate.api.calls import Parameter, Refusal, Request
-from headgate.fleet.cycles import hooks
-from headgate.fleet.engine import concerns, deleting
 from headgate.fleet.engine.concerns import Concern
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.queries import brackets, removal, votes
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object
 from headgate.fleet.model.kinds import Kind
-from headgate.fleet.state import votes
-from headgate.fleet.state.state import State
 
 ANSWERED = (kinds.POLICY, kinds.DEPLOYMENT, kinds.FREEZE)
 """Kinds that bind the targets of others: whoever lets one go is told whom that concerned."""
@@ -63,37 +61,25 @@ class Deletion(msgspec.Struct, frozen=True):
         }
 
 
-def of(state: State, kind: Kind, thing: Object, name: str) -> Deletion:
-    found = concerning.of_object(state, thing)
-    if found is None and kind is kinds.RESOURCE:
-        found = concerns.of(list(state.resources[thing.name].targets))
-    return Deletion(kind, name, found or concerns.of(()), _needed_by(state, kind, thing))
+def of(engine: Engine, kind: Kind, thing: Object, name: str) -> Deletion:
+    concern = removal.concern_of(engine, kind, thing)
+    return Deletion(kind, name, concern, removal.needed_by(engine, kind, thing))
 
 
-def done(state: State, deletion: Deletion) -> Deletion:
+def done(engine: Engine, deletion: Deletion) -> Deletion:
     """As it turned out: with the hooks that brackets miss since."""
-    missed = "; ".join(hooks.warnings(state))
+    missed = "; ".join(brackets.lost_hooks(engine))
     return msgspec.structs.replace(
         deletion, concern=msgspec.structs.replace(deletion.concern, note=missed or None)
     )
 
 
-def _needed_by(state: State, kind: Kind, thing: Object) -> str | None:
-    if kind is kinds.JOB_AGENT:
-        return deleting.users_of_agent(state, thing.name)
-    if kind is kinds.DEPLOYMENT:
-        return deleting.dependents(state, state.deployments[thing.name])
-    if kind is kinds.VERSION:
-        return deleting.users_of_version(state, state.versions[thing.id])
-    return None
-
-
-def check_permission(call: Request, state: State, kind: Kind, thing: Object) -> None:
+def check_permission(call: Request, engine: Engine, kind: Kind, thing: Object) -> None:
     """A version that is deleted can be published anew: to delete one that was rejected, or vetoed, is to lift that."""
     refusals.require(call, kind.permission, f"deleting a {kind.singular}")
     if isinstance(thing, model.Version) and thing.status == "rejected":
         refusals.require(call, "version:reject", f"deleting {thing.name}, which was rejected,")
-    for veto in votes.vetoes(state, thing.id) if isinstance(thing, model.Version) else ():
+    for veto in votes.vetoes(engine, thing.id) if isinstance(thing, model.Version) else ():
         what = (
             f"deleting {thing.name}, which {veto.user} has rejected in {veto.environment} and not withdrawn,"
         )

@@ -9,7 +9,6 @@ from headgate.api import permissions, rollout_views
 from headgate.api.calls import Request
 from headgate.fleet.engine import explain, explain_tree, remedies
 from headgate.fleet.model import records
-from headgate.fleet.state import evidence
 from headgate.kernel import rendering
 
 WHOLE_ANSWERS = "target:act"
@@ -31,8 +30,12 @@ def of_job(job: records.Job, *, whole: bool) -> list[dict[str, Any]]:
 def shown(metrics: list[dict[str, Any]], *, whole: bool) -> list[dict[str, Any]]:
     for metric in metrics if not whole else ():
         for measurement in metric["measurements"]:
-            measurement["answer"] = evidence.cut(measurement["answer"], LONGEST_BEGINNING_BYTES)
+            measurement["answer"] = _beginning(measurement["answer"])
     return metrics
+
+
+def _beginning(answer: str) -> str:
+    return answer.encode()[:LONGEST_BEGINNING_BYTES].decode(errors="ignore")
 
 
 def explained(explanation: explain.Explanation, *, whole: bool) -> dict[str, Any]:

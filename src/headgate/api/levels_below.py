@@ -19,6 +19,7 @@ from headgate.agents.cluster_rollouts import Explain, SeenRollout
 from headgate.agents.clusters import Clusters, ReachedCluster
 from headgate.api import replies
 from headgate.api.calls import Answer, LevelsBelow, Refusal, Request
+from headgate.fleet.engine.queries import lookup
 from headgate.kernel.explanations import ExplanationTree, Level
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
@@ -153,9 +154,8 @@ def looking(clock: Callable[[], Instant]) -> Explain:
 
 def _begun(workspace: str, job_id: str, view: EngineView) -> BegunObject | None:
     """Cluster and kind are as the agent's owner wrote them: a config of a deployment cannot change these."""
-    state = view.engine.state
     job = view.engine.jobs.get(job_id)
-    agent = state.job_agents.get(job.agent or "") if job is not None else None
+    agent = lookup.job_agent(view.engine, job.agent) if job is not None else None
     if job is None or agent is None or agent.type not in _LEVELS or not job.external_id:
         return None
     template = agent.config.get("instanceTemplate")

@@ -11,8 +11,9 @@ import msgspec
 from headgate.api import objects, replies
 from headgate.api.calls import Request
 from headgate.api.routes import approvals, fleet_objects
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.queries import lookup, versions, votes
 from headgate.fleet.model import kinds
-from headgate.fleet.state.state import State
 from headgate.runtime.commands import EngineView
 from headgate.store.port import Event
 
@@ -35,22 +36,21 @@ async def told_of(call: Request, events: Iterable[Event]) -> bytes | None:
 
 def _documents(call: Request, wanted: list[tuple[str, str]], view: EngineView) -> list[Document]:
     return [
-        {"kind": kind, "name": name, "object": _object(call, view.engine.state, kind, name)}
+        {"kind": kind, "name": name, "object": _object(call, view.engine, kind, name)}
         for kind, name in wanted
     ]
 
 
-def _object(call: Request, state: State, kind: str, name: str) -> Any:
+def _object(call: Request, engine: Engine, kind: str, name: str) -> Any:
     if kind == APPROVAL:
-        return list(_votes(state, name))
-    thing = state.get(SHOWN[kind], name)
+        return list(_votes(engine, name))
+    thing = lookup.get(engine, SHOWN[kind], name)
     return None if thing is None else fleet_objects.shown(call, thing, objects.document)
 
 
-def _votes(state: State, name: str) -> Iterator[Document]:
+def _votes(engine: Engine, name: str) -> Iterator[Document]:
     deployment, tag, environment = name.split("/", 2)
-    node = state.deployments.get(deployment)
-    version = node.version(tag) if node is not None else None
+    version = versions.of_deployment(engine, deployment, tag)
     if version is not None:
-        for vote in state.approvals.get((version.id, environment), {}).values():
-            yield approvals.document(state, vote)
+        for vote in votes.on(engine, version.id, environment):
+            yield approvals.document(engine, vote)

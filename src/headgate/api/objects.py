@@ -10,7 +10,6 @@ from headgate.fleet import rules
 from headgate.fleet.engine import manifests
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object
-from headgate.fleet.state.state import State
 from headgate.kernel import documents, identifiers, instants, rendering
 from headgate.kernel.problems import Problem, Rejected
 from headgate.kernel.rendering import Document
@@ -66,12 +65,6 @@ def _moved_rule(rule: model.Rule, old: str, new: str) -> model.Rule:
     if rule.id != identifiers.derive(old, part):
         return rule
     return msgspec.structs.replace(rule, id=identifiers.derive(new, part))
-
-
-def new_id(state: State, kind: str, name: str) -> str:
-    """Follows from the name and from how far the engine has decided: a plan of the same thing made just before gives
-    the same id, and with it the same rollout order; the same name later is another thing."""
-    return state.ids.new(kind, f"{state.workspace}/{name}@{state.sequence}")
 
 
 def is_same(old: Object, new: Object) -> bool:

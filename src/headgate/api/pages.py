@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import Any
 
 import msgspec
 
 from headgate.api.calls import Parameter, Refusal, Request
+from headgate.fleet.engine import orderings
+from headgate.fleet.engine.orderings import KeyRange
 
 DEFAULT_LIMIT = 100
 LARGEST_LIMIT = 1_000
 
-Key = tuple[Any, ...]
-"""(name,) or (created at, name): what a list is sorted by, ending in what is unique."""
+Key = orderings.Key
 
 _SHAPES: dict[str, tuple[type, ...]] = {"name": (str,), "createdAt": (int, str)}
 
@@ -31,6 +31,10 @@ class Page(msgspec.Struct, frozen=True):
 
     def key(self, name: str, created_at: int) -> Key:
         return (name,) if self.field == "name" else (created_at, name)
+
+    def range_behind(self, position: Key | None, count: int) -> KeyRange:
+        """The next keys in the direction of the page."""
+        return KeyRange(self.field, self.is_descending, position, count)
 
     def cursor(self, key: Key) -> str:
         """Opaque to callers: base64url of the sort and the key."""

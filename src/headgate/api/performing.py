@@ -11,9 +11,10 @@ from headgate.api import applying, bodies, concerning, pruning, refusals, rehear
 from headgate.api.calls import Request
 from headgate.fleet.engine.concerns import Concern
 from headgate.fleet.engine.differences import Difference
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.queries import concerned, lookup
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Change, Object
-from headgate.fleet.state.state import State
 from headgate.kernel.problems import Problem, Rejected
 
 MOST_CONCERNS = 100
@@ -37,22 +38,24 @@ class WantedChanges(msgspec.Struct, frozen=True):
         return [*(one.difference for one in self.compared), *(one.difference() for one in self.removals)]
 
 
-def wanted(state: State, parsed: Sequence[applying.Manifest], given: bodies.Wish, user: str) -> WantedChanges:
+def wanted(
+    engine: Engine, parsed: Sequence[applying.Manifest], given: bodies.Wish, user: str
+) -> WantedChanges:
     pruning.check(given)
-    ready = applying.settled(state, parsed, user, given.set)
-    removals = pruning.removals(state, given, [one.object for one in ready])
-    return WantedChanges(applying.compare(state, ready), removals)
+    ready = applying.settled(engine, parsed, user, given.set)
+    removals = pruning.removals(engine, given, [one.object for one in ready])
+    return WantedChanges(applying.compare(engine, ready), removals)
 
 
-def apply_all(state: State, found: WantedChanges, apply: Callable[[Change], None], *, force: bool) -> None:
+def apply_all(engine: Engine, found: WantedChanges, apply: Callable[[Change], None], *, force: bool) -> None:
     """All changes, removals last, and the check whom they concern: by the fleet that all of them make, before anything is applied where
     none of them moves a target, because going back is costly."""
     asked = applying.changes_of(found.compared)
     going = [one.change() for one in found.removals if one.kept is None]
-    reached = [] if force else [_reached(state, one.manifest) for one in asked]
+    reached = [] if force else [_reached(engine, one.manifest) for one in asked]
     makes_the_fleet = bool(going) or any(isinstance(one.change.object, _FLEET) for one in asked)
     if not makes_the_fleet:
-        _check_concerns(state, reached)
+        _check_concerns(engine, reached)
     for one in asked:
         with applying.at(one.manifest):
             apply(one.change)
@@ -60,35 +63,35 @@ def apply_all(state: State, found: WantedChanges, apply: Callable[[Change], None
         with refusals.as_conflict(f"{deletion.kind} {deletion.name} cannot be deleted"):
             apply(deletion)
     if makes_the_fleet:
-        _check_concerns(state, reached)
+        _check_concerns(engine, reached)
 
 
 _FLEET = (model.Resource, model.Environment, model.Deployment)
 
 
-def check_beforehand(state: State, found: WantedChanges) -> None:
+def check_beforehand(engine: Engine, found: WantedChanges) -> None:
     """For a plan: what would be refused because it concerns nobody, as far as the fleet stays as it is."""
     asked = applying.changes_of(found.compared)
     if not found.removals and not any(isinstance(one.change.object, _FLEET) for one in asked):
-        _check_concerns(state, [_reached(state, one.manifest) for one in asked])
+        _check_concerns(engine, [_reached(engine, one.manifest) for one in asked])
 
 
-def _reached(state: State, manifest: applying.Manifest) -> Reached:
+def _reached(engine: Engine, manifest: applying.Manifest) -> Reached:
     thing = manifest.object
-    old = applying.held(state, thing)
-    concern = concerning.of_object(state, old) if old is not None and isinstance(thing, _FLEET) else None
+    old = lookup.replaced_by(engine, thing)
+    concern = concerned.by_object(engine, old) if old is not None and isinstance(thing, _FLEET) else None
     return Reached(manifest, old, concern.targets if concern is not None else 0)
 
 
-def _check_concerns(state: State, reached: Sequence[Reached]) -> None:
+def _check_concerns(engine: Engine, reached: Sequence[Reached]) -> None:
     problems: list[Problem] = []
     for one in reached:
         path, thing = one.manifest.path, one.manifest.object
         try:
-            concerning.check(state, one.old, thing, force=False)
+            concerning.check(engine, one.old, thing, force=False)
         except Rejected as rejected:
             problems += (Problem(f"{path}.spec.{flaw.path}", flaw.message) for flaw in rejected.problems)
-        concern = concerning.of_object(state, thing) if one.targets else None
+        concern = concerned.by_object(engine, thing) if one.targets else None
         if concern is not None and not concern.targets:
             message = f"leaves none of the {one.targets} release targets of {thing.name}; if that is meant, give force"
             problems.append(Problem(f"{path}.spec.resourceSelector", message))
@@ -96,7 +99,7 @@ def _check_concerns(state: State, reached: Sequence[Reached]) -> None:
         raise Rejected(problems)
 
 
-def results(state: State, wanted: WantedChanges) -> dict[str, Any]:
+def results(engine: Engine, wanted: WantedChanges) -> dict[str, Any]:
     """In the order of the request, removals last. Whom it concerns is said of what changed, up to a bound."""
     left = MOST_CONCERNS
     found = []
@@ -108,8 +111,8 @@ def results(state: State, wanted: WantedChanges) -> dict[str, Any]:
             and left
         ):
             left -= 1
-            concern = concerning.of_object(
-                state, applying.held(state, one.manifest.object) or one.manifest.object
+            concern = concerned.by_object(
+                engine, lookup.replaced_by(engine, one.manifest.object) or one.manifest.object
             )
         found.append(_result(one.difference, concern))
     found += [_result(one.difference(), None) for one in wanted.removals]
@@ -134,10 +137,10 @@ async def rehearse(
 
     def try_out() -> dict[str, Any]:
         engine = copy.load()
-        applying.check_fields(call, engine.state, parsed)
-        found = wanted(engine.state, parsed, given, call.caller.user)
-        pruning.check_removals(call, engine.state, found.removals, confirm=True)
-        apply_all(engine.state, found, lambda change: engine.apply(change, copy.now), force=given.force)
-        return results(engine.state, found)
+        applying.check_fields(call, engine, parsed)
+        found = wanted(engine, parsed, given, call.caller.user)
+        pruning.check_removals(call, engine, found.removals, confirm=True)
+        apply_all(engine, found, lambda change: engine.apply(change, copy.now), force=given.force)
+        return results(engine, found)
 
     return await rehearsing.run(try_out)

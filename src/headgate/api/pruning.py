@@ -10,15 +10,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from headgate.api import bodies, deletions, finding
+from headgate.api import bodies, deletions
 from headgate.api.calls import Request
-from headgate.fleet.engine import deleting, differences
+from headgate.fleet.engine import differences
 from headgate.fleet.engine.differences import Difference
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.queries import lookup, removal, versions
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Delete, Object
 from headgate.fleet.model.kinds import Kind
-from headgate.fleet.state.state import State
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 
@@ -62,14 +63,14 @@ def in_set(thing: Object, old: Object | None, wanted: str | None) -> Object:
     return msgspec.structs.replace(thing, metadata={**thing.metadata, SET_KEY: name})
 
 
-def removals(state: State, given: bodies.Wish, wanted: Iterable[Object]) -> list[ObjectRemoval]:
+def removals(engine: Engine, given: bodies.Wish, wanted: Iterable[Object]) -> list[ObjectRemoval]:
     """In an order in which nothing is needed any more by the time it goes."""
     stays = {(kinds.of(thing).name, kinds.name_of(thing)) for thing in wanted}
-    found = {(one.kind.name, one.name): one for one in _named(state, given.deletions)}
+    found = {(one.kind.name, one.name): one for one in _named(engine, given.deletions)}
     if given.prune:
         found |= {
             (one.kind.name, one.name): one
-            for one in _members(state, given.set or "")
+            for one in _members(engine, given.set or "")
             if (one.kind.name, one.name) not in stays
         }
     leaving = {name for kind, name in found if kind == kinds.DEPLOYMENT.name}
@@ -78,32 +79,30 @@ def removals(state: State, given: bodies.Wish, wanted: Iterable[Object]) -> list
         for one in found.values()
         if not (isinstance(one.object, model.Version) and one.object.deployment in leaving)
     ]
-    return sorted(chosen, key=lambda one: (-one.kind.rank, _is_depended_on(state, one), one.name))
+    return sorted(chosen, key=lambda one: (-one.kind.rank, _is_depended_on(engine, one), one.name))
 
 
-def _is_depended_on(state: State, one: ObjectRemoval) -> bool:
-    return (
-        one.kind is kinds.DEPLOYMENT and deleting.dependents(state, state.deployments[one.name]) is not None
-    )
+def _is_depended_on(engine: Engine, one: ObjectRemoval) -> bool:
+    return one.kind is kinds.DEPLOYMENT and removal.needed_by(engine, one.kind, one.object) is not None
 
 
-def _members(state: State, name: str) -> Iterator[ObjectRemoval]:
+def _members(engine: Engine, name: str) -> Iterator[ObjectRemoval]:
     for kind in kinds.ALL:
-        for thing in map(kinds.object_of, state.kept(kind).values()):
+        for thing in lookup.all_of(engine, kind):
             if thing.metadata.get(SET_KEY) == name:
-                yield ObjectRemoval(kind, thing, _why_kept(state, kind, thing))
+                yield ObjectRemoval(kind, thing, _why_kept(engine, kind, thing))
 
 
-def _why_kept(state: State, kind: Kind, thing: Object) -> str | None:
+def _why_kept(engine: Engine, kind: Kind, thing: Object) -> str | None:
     """A version that still runs goes with a later apply, when another one has taken its place."""
-    return deleting.users_of_version(state, state.versions[thing.id]) if kind is kinds.VERSION else None
+    return removal.needed_by(engine, kind, thing) if kind is kinds.VERSION else None
 
 
-def _named(state: State, wanted: Sequence[bodies.DeletionInput]) -> Iterator[ObjectRemoval]:
+def _named(engine: Engine, wanted: Sequence[bodies.DeletionInput]) -> Iterator[ObjectRemoval]:
     problems: list[Problem] = []
     for index, one in enumerate(wanted):
         kind = kinds.BY_NAME[one.kind]
-        thing = _find(state, kind, one.name)
+        thing = _find(engine, kind, one.name)
         if thing is None:
             place = documents.item_path("deletions", index)
             problems.append(Problem(f"{place}.name", f"there is no {kind.singular} {one.name[:300]!r}"))
@@ -113,24 +112,22 @@ def _named(state: State, wanted: Sequence[bodies.DeletionInput]) -> Iterator[Obj
         raise Rejected(problems)
 
 
-def _find(state: State, kind: Kind, name: str) -> Object | None:
+def _find(engine: Engine, kind: Kind, name: str) -> Object | None:
     if kind is not kinds.VERSION:
-        return finding.find(state, kind, name)
+        return lookup.find(engine, kind, name)
     owner, _, tag = name.partition("/")
-    node = state.deployments.get(owner)
-    version = node.version(tag) if node is not None else None
-    return version.object if version is not None else None
+    return versions.of_deployment(engine, owner, tag)
 
 
-def check_removals(call: Request, state: State, found: Sequence[ObjectRemoval], *, confirm: bool) -> None:
+def check_removals(call: Request, engine: Engine, found: Sequence[ObjectRemoval], *, confirm: bool) -> None:
     """As if each of them was deleted by itself."""
     going = [one for one in found if one.kept is None]
     for one in going:
-        deletions.check_permission(call, state, one.kind, one.object)
+        deletions.check_permission(call, engine, one.kind, one.object)
     asks = [
         sentence
         for one in going
-        if (sentence := deletions.of(state, one.kind, one.object, one.name).asks) is not None
+        if (sentence := deletions.of(engine, one.kind, one.object, one.name).asks) is not None
     ]
     if asks and not confirm:
         more = f"; and {len(asks) - ASKED_AT_ONCE} more" if len(asks) > ASKED_AT_ONCE else ""

@@ -42,7 +42,7 @@ async def copy_of(call: Request) -> Copy:
 
 
 def taken(view: EngineView) -> Copy:
-    return Copy(view.engine.dump(), view.now, view.engine.state.ids)
+    return Copy(view.engine.dump(), view.now, view.engine.ids)
 
 
 async def run(work: Callable[[], Result]) -> Result:

@@ -19,11 +19,11 @@ from headgate import cel
 from headgate.api import replies
 from headgate.api.calls import Request
 from headgate.cel import syntax
-from headgate.fleet.model import expressions
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.queries import lookup, release_targets, selector_subjects
+from headgate.fleet.model import expressions, kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object
-from headgate.fleet.state.state import State
-from headgate.fleet.state.units import Target
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import EngineView
@@ -115,11 +115,12 @@ def _has_loop(root: syntax.SyntaxNode) -> bool:
 
 
 def _names(given: _Given, view: EngineView) -> list[str]:
-    state = view.engine.state
-    if given.upstream is None:
-        return list(state.resources if given.asked_of == "resources" else state.targets)
-    deployment = state.deployments.get(given.upstream)
-    return [target.name for target in deployment.targets()] if deployment is not None else []
+    engine = view.engine
+    if given.upstream is not None:
+        return selector_subjects.targets_of(engine, given.upstream)
+    if given.asked_of == "resources":
+        return list(lookup.names(engine, kinds.RESOURCE))
+    return list(release_targets.names(engine))
 
 
 class _Cost(msgspec.Struct):
@@ -131,7 +132,7 @@ class _Cost(msgspec.Struct):
 def _look(program: cel.Program, given: _Given, names: Sequence[str], cost: _Cost, view: EngineView) -> None:
     """Goes on where the last look stopped, for as long as one question may keep the engine from its work."""
     ends = time.monotonic() + SLICE_SECONDS
-    for bindings in _bindings(view.engine.state, given, names[cost.done :]):
+    for bindings in _bindings(view.engine, given, names[cost.done :]):
         cost.done += 1
         cost.spent += _steps(program, bindings)
         if cost.spent > cost.most or time.monotonic() > ends:
@@ -139,27 +140,11 @@ def _look(program: cel.Program, given: _Given, names: Sequence[str], cost: _Cost
     cost.done = len(names)
 
 
-def _bindings(state: State, given: _Given, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _bindings(engine: Engine, given: _Given, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Whoever is gone meanwhile costs nothing."""
-    for name in names:
-        if given.asked_of == "resources":
-            node = state.resources.get(name)
-            yield {"resource": node.view} if node is not None else {}
-            continue
-        target = state.targets.get(name)
-        if target is None:
-            yield {}
-        else:
-            yield {**target.bindings(), "version": _version_on(state, target)}
-
-
-def _version_on(state: State, target: Target) -> object:
-    """What runs there, or may run there next."""
-    deployed = state.version(target.record.deployed)
-    if deployed is not None:
-        return deployed.view
-    versions = target.deployment.versions
-    return versions[-1].view if versions else expressions.PLAIN_OBJECT
+    if given.asked_of == "resources":
+        return selector_subjects.bindings_of_resources(engine, names)
+    return selector_subjects.bindings_of_targets(engine, names)
 
 
 def _steps(program: cel.Program, bindings: dict[str, Any]) -> int:

@@ -19,7 +19,6 @@ from headgate.api import (
     access,
     adopting,
     bodies,
-    finding,
     objects,
     problems,
     refusals,
@@ -31,9 +30,10 @@ from headgate.api import (
 from headgate.api.adopting import Running
 from headgate.api.calls import Refusal, Request
 from headgate.api.objects import Parsed
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.queries import lookup, versions
 from headgate.fleet.model import changes, kinds
 from headgate.fleet.model import objects as model
-from headgate.fleet.state.state import State
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected, below, renamed
 from headgate.runtime import holders
@@ -117,9 +117,9 @@ async def put(call: Request, wanted: Set) -> Reply:
 
 def _gone(provider: str, wanted: frozenset[str], view: EngineView) -> list[str]:
     return [
-        name
-        for name, node in view.engine.state.resources.items()
-        if node.object.metadata.get(PROVIDER_KEY) == provider and name not in wanted
+        resource.name
+        for resource in lookup.all_of(view.engine, kinds.RESOURCE)
+        if resource.metadata.get(PROVIDER_KEY) == provider and resource.name not in wanted
     ]
 
 
@@ -130,7 +130,7 @@ def _reply(result: Result) -> Reply:
 def _replace(call: Request, wanted: Set, context: CommandContext) -> Reply:
     """Deletes first, so that an identifier can move to a resource of another name."""
     names = frozenset(item.name for item in wanted.items)
-    flaws = list(_name_flaws(context.engine.state, wanted.provider, wanted.items))
+    flaws = list(_name_flaws(context.engine, wanted.provider, wanted.items))
     if flaws:
         raise Rejected(flaws)
     result = Result([], [], [], [], [])
@@ -143,19 +143,19 @@ def _replace(call: Request, wanted: Set, context: CommandContext) -> Reply:
     return _reply(result)
 
 
-def _name_flaws(state: State, provider: str, items: Sequence[SetItem]) -> Iterator[Problem]:
+def _name_flaws(engine: Engine, provider: str, items: Sequence[SetItem]) -> Iterator[Problem]:
     for item in items:
-        old = state.get(kinds.RESOURCE, item.name)
+        old = lookup.get(engine, kinds.RESOURCE, item.name)
         owner = old.metadata.get(PROVIDER_KEY) if old is not None else None
         if owner not in (None, provider):
             yield Problem(f"{item.path}.name", f"is {item.name!r}, which belongs to the provider {owner}")
-        flaw = finding.name_flaw(state, kinds.RESOURCE, item.name) if old is None else None
+        flaw = lookup.name_flaw(engine, kinds.RESOURCE, item.name) if old is None else None
         if flaw is not None:
             yield Problem(f"{item.path}.name", flaw)
 
 
 def _put(call: Request, context: CommandContext, item: SetItem, result: Result) -> None:
-    old = context.engine.state.get(kinds.RESOURCE, item.name)
+    old = lookup.get(context.engine, kinds.RESOURCE, item.name)
     access.check_fields(call, old, item.resource)
     with renamed(below(item.path)):
         parsed = Parsed(item.resource, item.has_own_id)
@@ -189,29 +189,29 @@ def _flaws(
     before: _Before,
     view: EngineView,
 ) -> list[Problem]:
-    state = view.engine.state
-    found = list(_name_flaws(state, provider, items))
+    engine = view.engine
+    found = list(_name_flaws(engine, provider, items))
     for item in items:
-        old = state.get(kinds.RESOURCE, item.name)
+        old = lookup.get(engine, kinds.RESOURCE, item.name)
         access.check_fields(call, old, item.resource)
-        found += _id_flaws(state, item, old)
-        found += _identifier_flaws(state, item, gone, before)
+        found += _id_flaws(engine, item, old)
+        found += _identifier_flaws(engine, item, gone, before)
         for one in item.running:
-            owner = finding.find(state, kinds.DEPLOYMENT, one.deployment)
+            owner = lookup.find(engine, kinds.DEPLOYMENT, one.deployment)
             if owner is None:
                 found.append(Problem(one.path, f"there is no deployment {one.deployment!r}"))
-            elif state.deployments[owner.name].version(one.version) is None:
+            elif versions.of_deployment(engine, owner.name, one.version) is None:
                 found.append(Problem(one.path, f"{owner.name} has no version {one.version!r}"))
     return found
 
 
-def _id_flaws(state: State, item: SetItem, old: Any) -> Iterator[Problem]:
+def _id_flaws(engine: Engine, item: SetItem, old: Any) -> Iterator[Problem]:
     if not item.has_own_id:
         return
     id_ = item.resource.id
     if old is not None and id_ != old.id:
         yield Problem(f"{item.path}.id", f"is {id_}, but {old.name} has the id {old.id}; leave it out")
-    other = finding.find(state, kinds.RESOURCE, id_) if old is None else None
+    other = lookup.find(engine, kinds.RESOURCE, id_) if old is None else None
     if other is not None:
         yield Problem(f"{item.path}.id", f"is {id_}, which is the id of {other.name}")
 
@@ -224,12 +224,12 @@ class _Before(msgspec.Struct):
 
 
 def _identifier_flaws(
-    state: State, item: SetItem, gone: frozenset[str], before: _Before
+    engine: Engine, item: SetItem, gone: frozenset[str], before: _Before
 ) -> Iterator[Problem]:
     """Whoever has it may leave, or take another one first."""
     identifier = item.resource.identifier or item.name
     taken = before.identifiers.setdefault(identifier, item.name)
-    owner = state.identifiers.get(identifier, item.name)
+    owner = lookup.owner_of_identifier(engine, identifier) or item.name
     if taken != item.name or (owner != item.name and owner not in gone and owner not in before.names):
         other = taken if taken != item.name else owner
         yield Problem(f"{item.path}.identifier", f"{identifier!r} is the identifier of {other} already")
@@ -265,10 +265,10 @@ def _put_some(
     call: Request, provider: str, items: Sequence[SetItem], leaving: frozenset[str], context: CommandContext
 ) -> Result:
     """What leaves and has an identifier that is needed leaves now."""
-    state = context.engine.state
+    engine = context.engine
     result = Result([], [], [], [], [])
     for item in items:
-        owner = state.identifiers.get(item.resource.identifier or item.name, item.name)
+        owner = lookup.owner_of_identifier(engine, item.resource.identifier or item.name) or item.name
         if owner != item.name and owner in leaving:
             context.apply(changes.Delete(kinds.RESOURCE.name, owner))
             result.deleted.append(owner)
@@ -281,7 +281,7 @@ def _delete_some(provider: str, names: Sequence[str], context: CommandContext) -
     """Whatever has become of them meanwhile stays as it is."""
     result = Result([], [], [], [], [])
     for name in names:
-        old = context.engine.state.get(kinds.RESOURCE, name)
+        old = lookup.get(context.engine, kinds.RESOURCE, name)
         if old is not None and old.metadata.get(PROVIDER_KEY) == provider:
             context.apply(changes.Delete(kinds.RESOURCE.name, name))
             result.deleted.append(name)

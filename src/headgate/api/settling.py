@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from headgate.api import finding, objects, pruning
+from headgate.api import objects, pruning
 from headgate.api.objects import Parsed
+from headgate.fleet.engine.queries import lookup
 from headgate.fleet.model.changes import Object
 from headgate.fleet.model.kinds import Kind
 from headgate.kernel.problems import Problem, Rejected
@@ -19,9 +20,9 @@ def settled(context: CommandContext, kind: Kind, parsed: Parsed, old: Object | N
             raise Rejected([Problem("id", message)])
         thing = objects.with_id(thing, old.id)
     elif not parsed.has_own_id:
-        thing = objects.with_id(thing, objects.new_id(context.engine.state, kind.name, thing.name))
+        thing = objects.with_id(thing, context.engine.new_id(kind.name, thing.name))
     else:
-        other = finding.find(context.engine.state, kind, thing.id)
+        other = lookup.find(context.engine, kind, thing.id)
         if other is not None:
             raise Rejected([Problem("id", f"is {thing.id}, which is the id of {other.name}")])
     return objects.signed(pruning.in_set(thing, old, None), old, user)

@@ -19,12 +19,11 @@ from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
-from headgate.runtime import clocks, dispatching, recording
+from headgate.runtime import clocks, dispatching, recording, rows
 from headgate.runtime.commands import ENGINE, Caller, KeyReusedError, Reply
 from headgate.runtime.items import WorkItem
 from headgate.runtime.recording import Recorder
 from headgate.runtime.replica import ClockSet, DivergedError, Mark, Replica, digest_of, encoded, signed
-from headgate.store import rows
 from headgate.store.port import AuditEntry, Dispatch, EntryKind, Event, LogEntry, Remembered, Transaction
 
 _MOST_ROUNDS = 50

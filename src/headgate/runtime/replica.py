@@ -21,7 +21,7 @@ from headgate.fleet.model.changes import Change
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
-from headgate.store import rows
+from headgate.runtime import rows
 from headgate.store.port import LogEntry, Store, Workspace
 
 _log = logging.getLogger("headgate.replica")

@@ -17,6 +17,7 @@ from headgate.store.port import (
     UnavailableError,
     Workspace,
 )
+from headgate.store.schema import object_table
 
 __all__ = [
     "AuditEntry",
@@ -33,5 +34,6 @@ __all__ = [
     "Transaction",
     "UnavailableError",
     "Workspace",
+    "object_table",
     "open_store",
 ]

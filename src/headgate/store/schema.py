@@ -65,6 +65,12 @@ OBJECT_TABLES: dict[str, Table] = {
     for kind in kinds.ALL
 }
 
+
+def object_table(kind: kinds.Kind) -> str:
+    """The table that has the objects of the kind, for whoever writes rows of them."""
+    return OBJECT_TABLES[kind.name].name
+
+
 ENGINE_TABLES: tuple[Table, ...] = (
     *OBJECT_TABLES.values(),
     _table(

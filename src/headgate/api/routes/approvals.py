@@ -17,21 +17,21 @@ from headgate.api import (
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.schemas import Concerning
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet.engine import concerns
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.queries import concerned, versions, votes
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Vote
-from headgate.fleet.state.state import State
 from headgate.kernel import documents, rendering
 from headgate.runtime.commands import CommandContext, EngineView, Reply
 
 
-def document(state: State, vote: model.Approval) -> dict[str, Any]:
-    version = state.versions.get(vote.version_id)
+def document(engine: Engine, vote: model.Approval) -> dict[str, Any]:
+    version = versions.by_id(engine, vote.version_id)
     return rendering.built(
         rollout_views.ApprovalView,
         vote,
-        deployment=version.object.deployment if version is not None else "",
+        deployment=version.deployment if version is not None else "",
         tag=version.tag if version is not None else "",
     )
 
@@ -44,21 +44,20 @@ async def list_approvals(call: Request) -> Answer:
 
 
 def _rows(view: EngineView, call: Request) -> list[tuple[str, int, dict[str, Any]]]:
-    state = view.engine.state
+    engine = view.engine
     wanted = {
-        key: finding.name_or_same(state, kind, call.query[key])
+        key: finding.name_or_same(engine, kind, call.query[key])
         for key, kind in (("deployment", kinds.DEPLOYMENT), ("environment", kinds.ENVIRONMENT))
         if call.query.get(key) is not None
     }
     if call.query.get("tag") is not None:
         wanted["tag"] = call.query["tag"]
     found = []
-    for votes in state.approvals.values():
-        for vote in votes.values():
-            row = document(state, vote)
-            if vote.version_id in state.versions and all(row[key] == value for key, value in wanted.items()):
-                name = f"{row['deployment']}/{row['tag']}/{vote.environment}/{vote.user}"
-                found.append((name, vote.at, row))
+    for vote in votes.all_of_them(engine):
+        row = document(engine, vote)
+        if all(row[key] == value for key, value in wanted.items()):
+            name = f"{row['deployment']}/{row['tag']}/{vote.environment}/{vote.user}"
+            found.append((name, vote.at, row))
     return found
 
 
@@ -66,34 +65,33 @@ async def vote(call: Request) -> Answer:
     given = documents.read(bodies.ApprovalInput, call.body)
 
     def command(context: CommandContext) -> Reply:
-        state = context.engine.state
+        engine = context.engine
         user = context.caller.user
-        deployment = finding.name_or_same(state, kinds.DEPLOYMENT, given.deployment)
-        environment = finding.name_or_same(state, kinds.ENVIRONMENT, given.environment)
+        deployment = finding.name_or_same(engine, kinds.DEPLOYMENT, given.deployment)
+        environment = finding.name_or_same(engine, kinds.ENVIRONMENT, given.environment)
         roles = tuple(sorted(call.principal.roles))
         context.apply(Vote(deployment, given.tag, environment, user, given.status, given.reason, roles))
-        version = finding.version_of(state, deployment, given.tag)
-        cast = state.approvals[(version.id, environment)][user]
-        concern = concerns.of_vote(state, version, environment, roles)
-        return replies.reply(200, {**document(state, cast), "concerns": concerning.document(concern)})
+        version = finding.version_of(engine, deployment, given.tag)
+        cast = votes.of(engine, version.id, environment, user)
+        assert cast is not None
+        concern = concerned.by_vote(engine, version, environment, roles)
+        return replies.reply(200, {**document(engine, cast), "concerns": concerning.document(concern)})
 
     return await replies.submit(call, command)
 
 
 async def withdraw(call: Request) -> Answer:
     def command(context: CommandContext) -> Reply:
-        state = context.engine.state
+        engine = context.engine
         user = context.caller.user
-        version = finding.version(state, call.path["version"])
-        environment = finding.name(state, kinds.ENVIRONMENT, call.path["environment"])
-        vote = state.approvals.get((version.id, environment), {}).get(user)
+        version = finding.version(engine, call.path["version"])
+        environment = finding.name(engine, kinds.ENVIRONMENT, call.path["environment"])
+        vote = votes.of(engine, version.id, environment, user)
         if vote is None:
-            raise refusals.not_found(
-                "vote", f"{version.object.deployment}/{version.tag} in {environment} by {user}"
-            )
-        context.apply(Vote(version.object.deployment, version.tag, environment, user, "withdrawn"))
-        concern = concerns.of_vote(state, version, environment, vote.roles)
-        return concerning.reply_to_end(document(state, vote), concern)
+            raise refusals.not_found("vote", f"{version.deployment}/{version.tag} in {environment} by {user}")
+        context.apply(Vote(version.deployment, version.tag, environment, user, "withdrawn"))
+        concern = concerned.by_vote(engine, version, environment, vote.roles)
+        return concerning.reply_to_end(document(engine, vote), concern)
 
     return await replies.submit(call, command)
 

@@ -7,9 +7,8 @@ from typing import Any
 from headgate.api import lists, pages, replies, rollout_views
 from headgate.api.calls import Answer, Request, Route
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet.cycles import shape
-from headgate.fleet.state.state import State
-from headgate.fleet.state.units import Site
+from headgate.fleet.engine.queries import brackets
+from headgate.fleet.engine.queries.brackets import BracketForm
 from headgate.runtime.commands import EngineView
 
 
@@ -21,28 +20,16 @@ async def list_brackets(call: Request) -> Answer:
 
 
 def _rows(view: EngineView) -> list[tuple[str, int, dict[str, Any]]]:
-    found = ((site, _document(site)) for site in _largest(view.engine.state))
-    return [(f"{one['policy']}/{one['rule']}", 0, one) for _, one in found]
+    return [(f"{form.policy}/{form.rule}", 0, _document(form)) for form in brackets.forms(view.engine)]
 
 
-def _largest(state: State) -> list[Site]:
-    """Of each rule the site that has most members: a resource may have fewer, in the same order."""
-    largest: dict[str, Site] = {}
-    for site in state.sites.values():
-        known = largest.get(site.rule.id)
-        if known is None or len(site.members) > len(known.members):
-            largest[site.rule.id] = site
-    return list(largest.values())
-
-
-def _document(site: Site) -> dict[str, Any]:
-    roles, upstreams = shape.of_site(site).roles, shape.upstreams_of(site)
+def _document(form: BracketForm) -> dict[str, Any]:
     return {
-        "policy": site.rule.policy.name,
-        "rule": site.rule.label,
+        "policy": form.policy,
+        "rule": form.rule,
         "members": [
-            {"deployment": name, "role": role, "after": upstreams.get(name, [])}
-            for name, role in roles.items()
+            {"deployment": member.deployment, "role": member.role, "after": member.after}
+            for member in form.members
         ],
     }
 

@@ -14,11 +14,10 @@ from headgate.api import (
 )
 from headgate.api.calls import Answer, Request, Route
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet.engine import budget_uses
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.queries import budget_lines, lookup
 from headgate.fleet.model import kinds
 from headgate.fleet.model.changes import ResumeBudget
-from headgate.fleet.state import references
-from headgate.fleet.state.state import State
 from headgate.kernel import documents, rendering
 from headgate.kernel.budgets import BudgetUse
 from headgate.kernel.problems import Problem, Rejected
@@ -46,24 +45,20 @@ async def resume(call: Request) -> Answer:
     given = documents.read(bodies.ResumeInput, call.body)
 
     def command(context: CommandContext) -> Reply:
-        state = context.engine.state
-        policy = None if given.policy is None else finding.name_or_same(state, kinds.POLICY, given.policy)
-        rule = references.rule(state, policy, given.rule)
-        if rule.kind not in (budget_uses.FAILURES, budget_uses.ROLLOUT):
-            allowed = f"a {budget_uses.FAILURES} and a {budget_uses.ROLLOUT}"
-            message = f"is {rule.label}, a {rule.kind}; allowed are {allowed}"
-            raise Rejected([Problem("rule", message)])
-        environment, user = _environment(state, given), context.caller.user
-        context.apply(ResumeBudget(rule.id, rule.policy.name, environment, user, given.value, rule.label))
-        return replies.reply(200, {"budgets": [_view(use) for use in budget_uses.of_failures(state, rule)]})
+        engine = context.engine
+        policy = None if given.policy is None else finding.name_or_same(engine, kinds.POLICY, given.policy)
+        rule = budget_lines.rule(engine, policy, given.rule)
+        environment, user = _environment(engine, given), context.caller.user
+        context.apply(ResumeBudget(rule.id, rule.policy, environment, user, given.value, rule.label))
+        return replies.reply(200, {"budgets": [_view(use) for use in budget_lines.of_rule(engine, rule)]})
 
     return await replies.submit(call, command)
 
 
-def _environment(state: State, given: bodies.ResumeInput) -> str | None:
+def _environment(engine: Engine, given: bodies.ResumeInput) -> str | None:
     if given.environment is None:
         return None
-    found = finding.find(state, kinds.ENVIRONMENT, given.environment)
+    found = lookup.find(engine, kinds.ENVIRONMENT, given.environment)
     if found is None:
         raise Rejected([Problem("environment", f"there is no environment {given.environment[:300]!r}")])
     return found.name

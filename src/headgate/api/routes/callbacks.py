@@ -17,6 +17,7 @@ from headgate.api import (
 from headgate.api.calls import Answer, Refusal, Request, Route
 from headgate.api.routes import jobs
 from headgate.fleet.engine import views
+from headgate.fleet.engine.queries import lookup
 from headgate.fleet.model import records
 from headgate.kernel import documents
 from headgate.kernel.problems import Rejected
@@ -75,7 +76,7 @@ async def _secret(call: Request, job: records.Job, dispatch: Dispatch | None) ->
 
 
 def _config_of_agent(name: str, view: EngineView) -> dict[str, Any]:
-    agent = view.engine.state.job_agents.get(name)
+    agent = lookup.job_agent(view.engine, name)
     return agent.config if agent is not None and agent.type == "http" else {}
 
 

@@ -64,9 +64,7 @@ async def claim_jobs(call: Request) -> Answer:
 
 async def _pull_agent(call: Request) -> str:
     reference = call.path["agent"]
-    found = await replies.ask(
-        call, lambda view: finding.required(view.engine.state, kinds.JOB_AGENT, reference)
-    )
+    found = await replies.ask(call, lambda view: finding.required(view.engine, kinds.JOB_AGENT, reference))
     assert isinstance(found, model.JobAgent)
     if call.principal.agents and found.name not in call.principal.agents:
         names = ", ".join(sorted(call.principal.agents))

@@ -11,10 +11,9 @@ import msgspec
 from headgate.api import evidence, finding, replies, rollout_views
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.routes.status import SLICE_SECONDS
-from headgate.fleet.engine import explain
 from headgate.fleet.engine.explain_deployment import Reasons, why_without_targets
+from headgate.fleet.engine.queries import release_targets
 from headgate.fleet.model import kinds
-from headgate.fleet.state import candidates
 from headgate.kernel import rendering
 from headgate.runtime.commands import EngineView
 
@@ -34,35 +33,25 @@ async def explain_deployment(call: Request) -> Answer:
 def _targets(
     reference: str, environment: str | None, tag: str | None, view: EngineView
 ) -> tuple[str, str | None, list[str]]:
-    state = view.engine.state
-    name = finding.name(state, kinds.DEPLOYMENT, reference)
-    place = None if environment is None else finding.name(state, kinds.ENVIRONMENT, environment)
-    version = None if tag is None else finding.version_of(state, name, tag)
-    pairs = state.deployments[name].pairs
-    found = (
-        target.name
-        for stage, pair in pairs.items()
-        if place in (None, stage)
-        for target in pair.targets.values()
-        if version is None or candidates.in_scope(version, target)
-    )
-    return name, place, sorted(found)
+    engine = view.engine
+    name = finding.name(engine, kinds.DEPLOYMENT, reference)
+    place = None if environment is None else finding.name(engine, kinds.ENVIRONMENT, environment)
+    version = None if tag is None else finding.version_of(engine, name, tag)
+    return name, place, release_targets.of_deployment(engine, name, place, version)
 
 
 def _why_without_targets(name: str, environment: str | None, view: EngineView) -> list[str]:
     """Between two questions the deployment may have gone."""
-    state = view.engine.state
-    return why_without_targets(state, name, environment) if name in state.deployments else []
+    return why_without_targets(view.engine, name, environment)
 
 
 def _look(targets: list[str], first: int, reasons: Reasons, view: EngineView) -> int:
     """Goes on where the last question stopped, for as long as one question may keep the engine from its work."""
     ends = time.monotonic() + SLICE_SECONDS
-    state = view.engine.state
     for number, name in enumerate(targets[first:], first):
-        target = state.targets.get(name)
+        target = release_targets.get(view.engine, name)
         if target is not None:
-            reasons.add(target.environment.name, explain.of_target(state, name, view.now))
+            reasons.add(target.environment, view.engine.explain(name, view.now))
         if time.monotonic() > ends:
             return number + 1
     return len(targets)

@@ -16,7 +16,6 @@ from headgate.api import (
     lists,
     merging,
     objects,
-    orderings,
     pages,
     refusals,
     replies,
@@ -32,11 +31,12 @@ from headgate.api.objects import Parsed
 from headgate.api.pages import Key, Page
 from headgate.api.schemas import Concerning, Patch
 from headgate.api.schemas import Page as PageSchema
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.queries import lookup
 from headgate.fleet.model import changes, hiding, kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object
 from headgate.fleet.model.kinds import Kind
-from headgate.fleet.state.state import State
 from headgate.kernel import documents, identifiers
 from headgate.kernel.problems import Problem, Rejected, below, renamed
 from headgate.runtime.commands import CommandContext, EngineView, Reply
@@ -80,12 +80,7 @@ def part_shown(call: Request, kind: str, written: dict[str, Any]) -> dict[str, A
 def rows_after(
     kind: Kind, page: Page, position: Key | None, count: int, view: EngineView
 ) -> list[tuple[Key, Object]]:
-    state = view.engine.state
-    table = state.kept(kind)
-    keys = orderings.of(state, kind.name, table).keys(
-        table, page, lambda node: kinds.object_of(node).created_at
-    )
-    return [(key, kinds.object_of(table[key[-1]])) for key in orderings.after(keys, page, position, count)]
+    return lookup.within(view.engine, kind, page.range_behind(position, count))
 
 
 def _view_of_resource(resource: model.Resource) -> dict[str, Any]:
@@ -95,7 +90,7 @@ def _view_of_resource(resource: model.Resource) -> dict[str, Any]:
 
 async def get_object(kind: Kind, call: Request) -> Answer:
     reference = call.path[kind.parameter]
-    found = await replies.ask(call, lambda view: finding.required(view.engine.state, kind, reference))
+    found = await replies.ask(call, lambda view: finding.required(view.engine, kind, reference))
     return replies.object_answer(shown(call, found, objects.document))
 
 
@@ -107,7 +102,7 @@ async def create_object(kind: Kind, call: Request) -> Answer:
 
     def create(context: CommandContext) -> Reply:
         name = parsed.object.name
-        if context.engine.state.get(kind, name) is not None:
+        if lookup.get(context.engine, kind, name) is not None:
             raise refusals.exists(kind.singular, name)
         return put(context, kind, parsed, call)
 
@@ -124,7 +119,7 @@ async def _create_all(kind: Kind, call: Request) -> Answer:
         problems = [
             Problem(f"[{index}].name", f"there is a {kind.singular} {parsed.object.name!r} already")
             for index, parsed in enumerate(given)
-            if context.engine.state.get(kind, parsed.object.name) is not None
+            if lookup.get(context.engine, kind, parsed.object.name) is not None
         ]
         if problems:
             raise Rejected(problems)
@@ -166,7 +161,7 @@ async def put_object(kind: Kind, call: Request) -> Answer:
     await selecting.check_body(call, body)
 
     def replace(context: CommandContext) -> Reply:
-        old = context.engine.state.get(kind, name)
+        old = lookup.get(context.engine, kind, name)
         replies.check_etag(call.if_match, None if old is None else objects.encode(old))
         return put(context, kind, parsed, call)
 
@@ -176,7 +171,7 @@ async def put_object(kind: Kind, call: Request) -> Answer:
 def _name_to_put(view: EngineView, kind: Kind, reference: str) -> str:
     """A new object is put under its name; an id is made with it."""
     if identifiers.is_uuid(reference):
-        return finding.name(view.engine.state, kind, reference)
+        return finding.name(view.engine, kind, reference)
     return reference
 
 
@@ -186,7 +181,7 @@ async def patch_object(kind: Kind, call: Request) -> Answer:
     await selecting.check_body(call, call.body)
 
     def patch(context: CommandContext) -> Reply:
-        old = finding.required(context.engine.state, kind, reference)
+        old = finding.required(context.engine, kind, reference)
         replies.check_etag(call.if_match, objects.encode(old))
         merged = merging.merged(objects.document(old), call.body)
         parsed = objects.parse(kind.name, merged, call.workspace)
@@ -199,24 +194,24 @@ async def patch_object(kind: Kind, call: Request) -> Answer:
 async def delete_object(kind: Kind, call: Request) -> Answer:
     reference = call.path[kind.parameter]
 
-    def deletion(state: State) -> Deletion:
-        thing = finding.required(state, kind, reference)
-        return deletions.of(state, kind, thing, thing.name)
+    def deletion(engine: Engine) -> Deletion:
+        thing = finding.required(engine, kind, reference)
+        return deletions.of(engine, kind, thing, thing.name)
 
     if call.query.get("dryRun"):
-        found = await replies.ask(call, lambda view: deletion(view.engine.state))
+        found = await replies.ask(call, lambda view: deletion(view.engine))
         return Answer(200, found.document())
 
     def delete(context: CommandContext) -> Reply:
-        old = finding.required(context.engine.state, kind, reference)
+        old = finding.required(context.engine, kind, reference)
         replies.check_etag(call.if_match, objects.encode(old))
-        found = deletion(context.engine.state)
+        found = deletion(context.engine)
         deletions.check(found, confirm=bool(call.query.get("confirm")))
         with refusals.as_conflict(f"The {kind.singular} cannot be deleted"):
             context.apply(changes.Delete(kind.name, old.name))
         if kind not in deletions.ANSWERED:
             return replies.NOTHING
-        return replies.reply(200, deletions.done(context.engine.state, found).document())
+        return replies.reply(200, deletions.done(context.engine, found).document())
 
     return await replies.submit(call, delete)
 
@@ -228,20 +223,20 @@ def _check_name(given: str, name: str) -> None:
 
 def put(context: CommandContext, kind: Kind, parsed: Parsed, call: Request) -> Reply:
     """Creates or replaces; what is the same already is left alone, so that nothing looks again for nothing."""
-    state = context.engine.state
-    old = state.get(kind, parsed.object.name)
+    engine = context.engine
+    old = lookup.get(engine, kind, parsed.object.name)
     access.check_fields(call, old, parsed.object)
-    flaw = finding.name_flaw(state, kind, parsed.object.name) if old is None else None
+    flaw = lookup.name_flaw(engine, kind, parsed.object.name) if old is None else None
     if flaw is not None:
         raise Rejected([Problem("name", flaw)])
     thing = settling.settled(context, kind, parsed, old, call.caller.user)
-    concerning.check(state, old, thing, force=bool(call.query.get("force")))
+    concerning.check(engine, old, thing, force=bool(call.query.get("force")))
     if old is None or kind is kinds.SIGNAL or not objects.is_same(old, thing):
         with renamed(objects.flat_path):
             context.apply(changes.Put(thing))
-    kept = state.get(kind, thing.name)
+    kept = lookup.get(engine, kind, thing.name)
     assert kept is not None
-    return concerning.reply(state, 201 if old is None else 200, kept)
+    return concerning.reply(engine, 201 if old is None else 200, kept)
 
 
 def _one_or_list(kind: Kind, one: Any) -> Any:

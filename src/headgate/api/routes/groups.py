@@ -24,9 +24,10 @@ from headgate.api.pages import Key, Page
 from headgate.api.routes.jobs import HISTORY_STEP
 from headgate.api.schemas import Page as PageSchema
 from headgate.fleet.engine import views
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.queries import versions
 from headgate.fleet.model import kinds, records
 from headgate.fleet.model.changes import GroupAction
-from headgate.fleet.state.state import State
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import CommandContext, Reply
@@ -50,15 +51,15 @@ def document(group: records.Group, tags: views.Tags) -> dict[str, Any]:
     return views.of_group(group, (views.of_member(member, tags) for member in group.members))
 
 
-def tags_of(state: State, groups: Iterable[records.Group]) -> views.Tags:
+def tags_of(engine: Engine, groups: Iterable[records.Group]) -> views.Tags:
     """Of versions that still exist; of others the id is all that is left."""
     ids = {member.version for group in groups for member in group.members if member.version is not None}
-    return {id_: state.versions[id_].tag for id_ in ids if id_ in state.versions}
+    return versions.tags(engine, ids)
 
 
 async def list_groups(call: Request) -> Answer:
     given = {name: str(call.query[name]) for name in _FILTERS if call.query.get(name) is not None}
-    equal = await replies.ask(call, lambda view: _by_name(view.engine.state, given))
+    equal = await replies.ask(call, lambda view: _by_name(view.engine, given))
 
     async def fetch(page: Page, position: Key | None, count: int) -> Sequence[tuple[Key, Any]]:
         after = None if position is None else (position[0], position[1])
@@ -71,16 +72,16 @@ async def list_groups(call: Request) -> Answer:
     return await lists.answer(call, listing)
 
 
-def _by_name(state: State, given: Mapping[str, str]) -> dict[str, str]:
+def _by_name(engine: Engine, given: Mapping[str, str]) -> dict[str, str]:
     return {
-        name: finding.name_or_same(state, _KINDS[name], value) if name in _KINDS else value
+        name: finding.name_or_same(engine, _KINDS[name], value) if name in _KINDS else value
         for name, value in given.items()
     }
 
 
 async def _documents(call: Request, rows: Sequence[Row]) -> list[tuple[Key, dict[str, Any]]]:
     groups = [_from_row(row) for row in rows]
-    tags = await replies.ask(call, lambda view: tags_of(view.engine.state, groups))
+    tags = await replies.ask(call, lambda view: tags_of(view.engine, groups))
     return [((row["created_at"], row["id"]), document(group, tags)) for row, group in zip(rows, groups)]
 
 
@@ -92,7 +93,7 @@ def _from_row(row: Row) -> records.Group:
 
 async def get_group(call: Request) -> Answer:
     group = await _stored(call)
-    tags = await replies.ask(call, lambda view: tags_of(view.engine.state, (group,)))
+    tags = await replies.ask(call, lambda view: tags_of(view.engine, (group,)))
     return replies.object_answer(document(group, tags))
 
 
@@ -130,7 +131,7 @@ def _act(action: Action, reference: str, given: bodies.GroupActionInput, context
     )
     with refusals.as_conflict("The group is not in a state for this"):
         context.apply(change)
-    return replies.reply(200, document(group, tags_of(context.engine.state, (group,))))
+    return replies.reply(200, document(group, tags_of(context.engine, (group,))))
 
 
 def _check_member(action: Action, group: records.Group, member: str | None) -> None:

@@ -26,10 +26,10 @@ from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.schemas import Page as PageSchema
 from headgate.fleet.engine import views
+from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model import kinds, records
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import JobReported
-from headgate.fleet.state.state import State
 from headgate.kernel import documents
 from headgate.runtime import claims
 from headgate.runtime.commands import CommandContext, Reply
@@ -69,7 +69,7 @@ async def list_jobs(call: Request) -> Answer:
 
 
 async def _by_name(call: Request, given: Mapping[str, str]) -> dict[str, str]:
-    return await replies.ask(call, lambda view: _columns(view.engine.state, given))
+    return await replies.ask(call, lambda view: _columns(view.engine, given))
 
 
 _COLUMNS = {
@@ -83,10 +83,10 @@ _COLUMNS = {
 _KINDS = {kind.parameter: kind for kind in kinds.NAMED}
 
 
-def _columns(state: State, given: Mapping[str, str]) -> dict[str, str]:
+def _columns(engine: Engine, given: Mapping[str, str]) -> dict[str, str]:
     """History may name what is gone by now, so a name that is not there is looked for as it is."""
     return {
-        _COLUMNS[name]: finding.name_or_same(state, _KINDS[name], value) if name in _KINDS else value
+        _COLUMNS[name]: finding.name_or_same(engine, _KINDS[name], value) if name in _KINDS else value
         for name, value in given.items()
     }
 

@@ -26,7 +26,7 @@ from headgate.api.calls import Answer, Refusal, Request, Route
 from headgate.api.routes import fleet_objects
 from headgate.fleet.engine import manifests
 from headgate.fleet.engine.differences import Difference
-from headgate.fleet.model import kinds
+from headgate.fleet.engine.queries import lookup
 from headgate.fleet.model.changes import Object, Put
 from headgate.kernel import documents
 from headgate.kernel.problems import Rejected
@@ -132,9 +132,8 @@ async def _apply_in_steps(call: Request, given: Given, parsed: list[Manifest]) -
 
 def _check_prune(call: Request, parsed: list[Manifest], given: Given, view: EngineView) -> None:
     """Who has to be asked is asked before the first step."""
-    state = view.engine.state
-    removals = pruning.removals(state, given, [one.object for one in parsed])
-    pruning.check_removals(call, state, removals, confirm=given.confirm)
+    removals = pruning.removals(view.engine, given, [one.object for one in parsed])
+    pruning.check_removals(call, view.engine, removals, confirm=given.confirm)
 
 
 def _prune(
@@ -145,21 +144,21 @@ def _prune(
     context: CommandContext,
 ) -> Reply:
     """The last step of many: what the set no longer has."""
-    state = context.engine.state
-    wanted = performing.WantedChanges([], pruning.removals(state, given, [one.object for one in parsed]))
-    pruning.check_removals(call, state, wanted.removals, confirm=given.confirm)
-    performing.apply_all(state, wanted, context.apply, force=True)
-    return replies.reply(200, {"results": results + performing.results(state, wanted)["results"]})
+    engine = context.engine
+    wanted = performing.WantedChanges([], pruning.removals(engine, given, [one.object for one in parsed]))
+    pruning.check_removals(call, engine, wanted.removals, confirm=given.confirm)
+    performing.apply_all(engine, wanted, context.apply, force=True)
+    return replies.reply(200, {"results": results + performing.results(engine, wanted)["results"]})
 
 
 def _apply(call: Request, parsed: list[Manifest], given: Given, context: CommandContext) -> Reply:
-    state = context.engine.state
-    applying.check_fields(call, state, parsed)
-    applying.check_references(state, parsed)
-    wanted = performing.wanted(state, parsed, given, context.caller.user)
-    pruning.check_removals(call, state, wanted.removals, confirm=given.confirm)
-    performing.apply_all(state, wanted, context.apply, force=given.force)
-    return replies.reply(200, performing.results(state, wanted))
+    engine = context.engine
+    applying.check_fields(call, engine, parsed)
+    applying.check_references(engine, parsed)
+    wanted = performing.wanted(engine, parsed, given, context.caller.user)
+    pruning.check_removals(call, engine, wanted.removals, confirm=given.confirm)
+    performing.apply_all(engine, wanted, context.apply, force=given.force)
+    return replies.reply(200, performing.results(engine, wanted))
 
 
 async def diff(call: Request) -> Answer:
@@ -174,7 +173,7 @@ async def diff(call: Request) -> Answer:
 def _compare(
     parsed: list[applying.Manifest], given: bodies.DiffInput, user: str, view: EngineView
 ) -> list[Difference]:
-    return performing.wanted(view.engine.state, parsed, given, user).differences()
+    return performing.wanted(view.engine, parsed, given, user).differences()
 
 
 async def export(call: Request) -> Answer:
@@ -184,10 +183,7 @@ async def export(call: Request) -> Answer:
 
 def _objects(view: EngineView) -> list[Object]:
     """They are values: what is done with them later does not disturb the engine."""
-    state = view.engine.state
-    return [
-        kinds.object_of(node) for kind in kinds.APPLY_ORDER for _, node in sorted(state.kept(kind).items())
-    ]
+    return lookup.everything(view.engine)
 
 
 def _described(call: Request, things: list[Object]) -> bytes:

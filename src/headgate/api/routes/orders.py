@@ -9,11 +9,11 @@ from typing import Any
 from headgate.api import bodies, finding, refusals, replies, rollout_views, selecting
 from headgate.api.calls import Answer, Request, Route
 from headgate.api.routes import targets
-from headgate.fleet.engine import orders
-from headgate.fleet.engine.orders import Prospect
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.queries import order_previews
+from headgate.fleet.engine.queries.order_previews import OrderPreview
 from headgate.fleet.model import changes, kinds
 from headgate.fleet.model.changes import Order
-from headgate.fleet.state.state import State
 from headgate.kernel import documents
 from headgate.runtime.commands import CommandContext, EngineView, Reply
 
@@ -47,11 +47,11 @@ async def act(action: Order, call: Request) -> Answer:
     to, reason = _wanted(action, call.body)
 
     def command(context: CommandContext) -> Reply:
-        state = context.engine.state
-        target = finding.target(state, targets.reference(call))
+        engine = context.engine
+        target = finding.target(engine, targets.reference(call))
         with refusals.as_conflict(f"The target cannot {_WORDS[action]}"):
             context.apply(changes.TargetAction(action, target.name, call.caller.user, to, reason))
-        return replies.reply(200, targets.document(state, target, context.now))
+        return replies.reply(200, targets.document(engine, target.name, context.now))
 
     return await replies.submit(call, command)
 
@@ -83,16 +83,15 @@ async def act_on_many(action: Order, call: Request) -> Answer:
 def _preview(
     view: EngineView, call: Request, action: Order, given: bodies.TargetsOrderInput
 ) -> dict[str, Any]:
-    change = _change(view.engine.state, call, action, given)
-    return _document(change, orders.prospects(view.engine.state, change, view.now), given.dry_run)
+    change = _change(view.engine, call, action, given)
+    return _document(change, order_previews.of(view.engine, change, view.now), given.dry_run)
 
 
 def _act_on_many(
     call: Request, action: Order, given: bodies.TargetsOrderInput, context: CommandContext
 ) -> Reply:
-    state = context.engine.state
-    change = _change(state, call, action, given)
-    found = orders.prospects(state, change, context.now)
+    change = _change(context.engine, call, action, given)
+    found = order_previews.of(context.engine, change, context.now)
     answer = _document(change, found, given.dry_run)
     if all(one.flaw is not None for one in found):
         with refusals.as_conflict(f"No target can {_WORDS[action]}"):
@@ -103,17 +102,17 @@ def _act_on_many(
 
 
 def _change(
-    state: State, call: Request, action: Order, given: bodies.TargetsOrderInput
+    engine: Engine, call: Request, action: Order, given: bodies.TargetsOrderInput
 ) -> changes.TargetsAction:
     """Names, so that the change reads the same whatever ids were used."""
-    deployment = finding.name(state, kinds.DEPLOYMENT, call.path["deployment"])
-    environment = finding.name_or_same(state, kinds.ENVIRONMENT, given.environment)
+    deployment = finding.name(engine, kinds.DEPLOYMENT, call.path["deployment"])
+    environment = finding.name_or_same(engine, kinds.ENVIRONMENT, given.environment)
     return changes.TargetsAction(
         action, deployment, environment, given.selector, given.to, call.caller.user, reason=given.reason
     )
 
 
-def _document(change: changes.TargetsAction, found: list[Prospect], dry_run: bool) -> dict[str, Any]:
+def _document(change: changes.TargetsAction, found: list[OrderPreview], dry_run: bool) -> dict[str, Any]:
     able = [one for one in found if one.flaw is None]
     refused = [one for one in found if one.flaw is not None]
     return {
@@ -124,16 +123,12 @@ def _document(change: changes.TargetsAction, found: list[Prospect], dry_run: boo
         "count": len(able),
         "targets": [_moved(one) for one in able[:MOST_LISTED]],
         "refusedCount": len(refused),
-        "refused": [{"name": one.target.name, "reason": one.flaw} for one in refused[:MOST_LISTED]],
+        "refused": [{"name": one.target, "reason": one.flaw} for one in refused[:MOST_LISTED]],
     }
 
 
-def _moved(one: Prospect) -> dict[str, Any]:
-    return {
-        "name": one.target.name,
-        "from": one.before.tag if one.before is not None else None,
-        "to": one.after.tag if one.after is not None else None,
-    }
+def _moved(one: OrderPreview) -> dict[str, Any]:
+    return {"name": one.target, "from": one.before, "to": one.after}
 
 
 def _handler(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from headgate.api import bodies, finding
 from headgate.api.calls import Request
 from headgate.api.routes import skips
+from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model import kinds
 from headgate.fleet.model.changes import (
     Change,
@@ -16,40 +17,39 @@ from headgate.fleet.model.changes import (
     TargetsAction,
     Vote,
 )
-from headgate.fleet.state.state import State
 
 PLANNED = "planned"
 """The reason of what is only planned; nobody reads it."""
 
 
-def changes_of(state: State, given: bodies.PlanInput, call: Request) -> Iterator[Change]:
+def changes_of(engine: Engine, given: bodies.PlanInput, call: Request) -> Iterator[Change]:
     """As the caller would do it. What would be refused is refused in the plan, and said there."""
     user = call.caller.user
     for order in given.orders:
-        yield _order(state, order, user)
+        yield _order(engine, order, user)
     for one in given.groups:
         yield GroupAction(one.action, group=one.group.lower(), user=user)
     for status in given.statuses:
-        yield _status(state, status, user)
+        yield _status(engine, status, user)
     for vote in given.approvals:
         yield Vote(
-            finding.name_or_same(state, kinds.DEPLOYMENT, vote.deployment),
+            finding.name_or_same(engine, kinds.DEPLOYMENT, vote.deployment),
             vote.tag,
-            finding.name_or_same(state, kinds.ENVIRONMENT, vote.environment),
+            finding.name_or_same(engine, kinds.ENVIRONMENT, vote.environment),
             user,
             vote.status,
             vote.reason,
             tuple(sorted(call.principal.roles)),
         )
     for skip in given.skips:
-        yield skips.change_of(state, skip, user)
+        yield skips.change_of(engine, skip, user)
 
 
-def _order(state: State, given: bodies.PlannedOrderInput, user: str) -> TargetsAction:
+def _order(engine: Engine, given: bodies.PlannedOrderInput, user: str) -> TargetsAction:
     return TargetsAction(
         given.action,
-        finding.name_or_same(state, kinds.DEPLOYMENT, given.deployment),
-        finding.name_or_same(state, kinds.ENVIRONMENT, given.environment),
+        finding.name_or_same(engine, kinds.DEPLOYMENT, given.deployment),
+        finding.name_or_same(engine, kinds.ENVIRONMENT, given.environment),
         given.selector,
         given.to,
         user,
@@ -57,8 +57,8 @@ def _order(state: State, given: bodies.PlannedOrderInput, user: str) -> TargetsA
     )
 
 
-def _status(state: State, given: bodies.PlannedStatusInput, user: str) -> Change:
-    deployment = finding.name_or_same(state, kinds.DEPLOYMENT, given.deployment)
+def _status(engine: Engine, given: bodies.PlannedStatusInput, user: str) -> Change:
+    deployment = finding.name_or_same(engine, kinds.DEPLOYMENT, given.deployment)
     if given.status == "rejected":
         return RejectVersion(deployment, given.tag, PLANNED, given.rollback, user)
     return SetVersionStatus(deployment, given.tag, given.status, user=user)

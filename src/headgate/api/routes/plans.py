@@ -22,9 +22,9 @@ from headgate.api.applying import Manifest
 from headgate.api.calls import Answer, Request, Route
 from headgate.api.routes import planned_acts
 from headgate.fleet.engine.differences import Difference
+from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model import kinds
 from headgate.fleet.model.changes import Change, Put
-from headgate.fleet.state.state import State
 from headgate.kernel import documents, instants
 from headgate.kernel.problems import Problem, Rejected, below, renamed
 from headgate.runtime.commands import EngineView
@@ -71,23 +71,23 @@ class _Prepared(msgspec.Struct, frozen=True):
 
 
 def _prepare(parsed: list[Manifest], given: bodies.PlanInput, call: Request, view: EngineView) -> _Prepared:
-    wanted = performing.wanted(view.engine.state, parsed, given, call.caller.user)
+    wanted = performing.wanted(view.engine, parsed, given, call.caller.user)
     if not given.force:
-        _check_concerns(view.engine.state, wanted)
+        _check_concerns(view.engine, wanted)
     compared = wanted.compared
     changes: list[Change] = [
         one.change for one in applying.changes_of(compared) if one.manifest.path != VERSION
     ]
     changes += [_publishing(one.manifest) for one in compared if one.manifest.path == VERSION]
     changes += [one.change() for one in wanted.removals if one.kept is None]
-    changes += planned_acts.changes_of(view.engine.state, given, call)
+    changes += planned_acts.changes_of(view.engine, given, call)
     return _Prepared(rehearsing.taken(view), wanted.differences(), changes)
 
 
-def _check_concerns(state: State, wanted: performing.WantedChanges) -> None:
+def _check_concerns(engine: Engine, wanted: performing.WantedChanges) -> None:
     """The version is written flat in the request."""
     with renamed(lambda path: path.replace(f"{VERSION}.spec.", f"{VERSION}.")):
-        performing.check_beforehand(state, wanted)
+        performing.check_beforehand(engine, wanted)
 
 
 def _publishing(version: Manifest) -> Put:

@@ -13,9 +13,10 @@ from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.routes import fleet_objects
 from headgate.api.schemas import Page as PageSchema
 from headgate.fleet.engine import policy_words
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.queries import concerned
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
-from headgate.fleet.state.state import State
 from headgate.kernel.problems import renamed
 from headgate.runtime.commands import CommandContext, EngineView, Reply
 
@@ -49,7 +50,7 @@ async def create_rule(call: Request) -> Answer:
     position = call.query.get("position")
 
     def create(context: CommandContext) -> Reply:
-        policy = _policy(context.engine.state, call)
+        policy = _policy(context.engine, call)
         place = len(policy.rules) if position is None else min(int(position), len(policy.rules))
 
         def insert(documents: Documents) -> None:
@@ -81,8 +82,8 @@ async def delete_rule(call: Request) -> Answer:
             del documents[old.index]
 
         _put(context, call, policy, remove)
-        kept = _policy(context.engine.state, call)
-        concern = concerning.of_object(context.engine.state, kept)
+        kept = _policy(context.engine, call)
+        concern = concerned.by_object(context.engine, kept)
         return concerning.reply_to_end(objects.rule_document(old), concern)
 
     return await replies.submit(call, delete)
@@ -97,8 +98,8 @@ def _written(
     status: int,
 ) -> Reply:
     _put(context, call, policy, change)
-    kept = _policy(context.engine.state, call)
-    concern = concerning.of_object(context.engine.state, kept)
+    kept = _policy(context.engine, call)
+    concern = concerned.by_object(context.engine, kept)
     return replies.reply_with(status, objects.rule_document(kept.rules[place]), concern)
 
 
@@ -127,18 +128,18 @@ def _in_body(path: str) -> str:
 
 def _held(context: CommandContext, call: Request) -> tuple[model.Policy, model.Rule]:
     """The rule that the caller has seen, with its policy."""
-    policy = _policy(context.engine.state, call)
+    policy = _policy(context.engine, call)
     old = _rule(policy, call)
     replies.check_etag(call.if_match, msgspec.json.encode(objects.rule_document(old)))
     return policy, old
 
 
 def _viewed(view: EngineView, call: Request) -> model.Policy:
-    return _policy(view.engine.state, call)
+    return _policy(view.engine, call)
 
 
-def _policy(state: State, call: Request) -> model.Policy:
-    found = finding.required(state, kinds.POLICY, call.path["policy"])
+def _policy(engine: Engine, call: Request) -> model.Policy:
+    found = finding.required(engine, kinds.POLICY, call.path["policy"])
     assert isinstance(found, model.Policy)
     return found
 

@@ -6,9 +6,9 @@ from functools import partial
 
 from headgate.api import concerning, finding, replies, rollout_views, selecting
 from headgate.api.calls import Answer, Parameter, Request, Route
-from headgate.fleet.engine import concerns
 from headgate.fleet.engine.concerns import Concern
-from headgate.fleet.model import expressions
+from headgate.fleet.engine.queries import concerned
+from headgate.fleet.model import expressions, kinds
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import EngineView
 
@@ -28,11 +28,9 @@ async def get_selection(call: Request) -> Answer:
 
 
 def _reached(selector: str | None, deployment: str | None, view: EngineView) -> Concern:
-    state = view.engine.state
-    node = None
-    if deployment is not None:
-        node = finding.deployment(state, deployment)
-    return concerns.of_selector_in(state, selector, node)
+    engine = view.engine
+    owner = None if deployment is None else finding.name(engine, kinds.DEPLOYMENT, deployment)
+    return concerned.by_selector(engine, selector, owner)
 
 
 ROUTES = (

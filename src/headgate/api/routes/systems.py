@@ -19,6 +19,7 @@ from headgate.api import (
 )
 from headgate.api.calls import Answer, Request, Route
 from headgate.api.schemas import Page as PageSchema
+from headgate.fleet.engine.queries import lookup
 from headgate.fleet.model import objects as model
 from headgate.kernel import documents, identifiers, instants, rendering
 from headgate.kernel.problems import Problem, Rejected
@@ -30,15 +31,7 @@ KIND = "System"
 
 def _named(view: EngineView) -> dict[str, list[str]]:
     """Systems in use, each with what uses it."""
-    state = view.engine.state
-    found: dict[str, list[str]] = {}
-    for node in state.deployments.values():
-        for name in node.object.systems:
-            found.setdefault(name, []).append(f"deployment {node.name}")
-    for place in state.environments.values():
-        for name in place.object.systems:
-            found.setdefault(name, []).append(f"environment {place.name}")
-    return found
+    return lookup.users_of_systems(view.engine)
 
 
 def _undescribed(workspace: str, name: str) -> dict[str, Any]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import bisect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, get_args
 
@@ -14,7 +13,6 @@ from headgate.api import (
     finding,
     levels_below,
     lists,
-    orderings,
     pages,
     replies,
     rollout_views,
@@ -24,12 +22,12 @@ from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.routes import jobs
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet.engine import target_states, views
+from headgate.fleet.engine import views
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.queries import release_targets
+from headgate.fleet.engine.queries.release_targets import TargetFilter, TargetStatus
 from headgate.fleet.model import expressions, kinds
 from headgate.fleet.model import objects as model
-from headgate.fleet.state import candidates, variables
-from headgate.fleet.state.state import State
-from headgate.fleet.state.units import Bindings, Target
 from headgate.kernel import rendering
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
@@ -43,7 +41,7 @@ EXPLAINED_STEP = 30
 
 class ListedRow(NamedTuple):
     document: dict[str, Any]
-    bindings: Bindings
+    bindings: Mapping[str, Any]
     """What a selector reads of it: a filter may too."""
 
 
@@ -51,17 +49,19 @@ Row = tuple[Key, ListedRow | None]
 _AROUND = tuple(expressions.SELECTOR.variables)
 
 
-def document(state: State, target: Target, now: Instant) -> dict[str, Any]:
-    record = target.record
-    job = state.jobs.get(record.job or "")
-    current = state.version(record.deployed)
+def document(engine: Engine, name: str, now: Instant) -> dict[str, Any]:
+    return _written(release_targets.status(engine, name, now))
+
+
+def _written(status: TargetStatus) -> dict[str, Any]:
+    job = status.job
     return {
-        "name": target.name,
-        "deployment": target.deployment.name,
-        "environment": target.environment.name,
-        "resource": target.resource.name,
-        "state": target_states.of_target(state, target, now),
-        "current": None if current is None else current.tag,
+        "name": status.name,
+        "deployment": status.deployment,
+        "environment": status.environment,
+        "resource": status.resource,
+        "state": status.state,
+        "current": status.current,
         "job": None if job is None else {"id": job.id, "status": job.status},
     }
 
@@ -118,45 +118,16 @@ def _rows(
     count: int,
     view: EngineView,
 ) -> list[Row]:
-    state = view.engine.state
-    names = {name: finding.name_or_same(state, _FILTERED[name], value) for name, value in wanted.items()}
-    scope = None if version is None else finding.version_of(state, names["deployment"], version)
-    keys = _keys(state, names)
-    rows: list[Row] = []
-    for key in orderings.after(keys, page, position, len(keys)):
-        target = state.targets[key[0]]
-        if not _matches(target, names):
-            continue
-        is_in_scope = scope is None or candidates.in_scope(scope, target)
-        row = document(state, target, view.now) if is_in_scope else None
-        if row is None or state_wanted not in (None, row["state"]):
-            rows.append((key, None))
-        else:
-            rows.append((key, ListedRow(_with_reason(view, row, reasons), target.bindings())))
-        if len(rows) == count:
-            break
-    return rows
+    engine = view.engine
+    names = {name: finding.name_or_same(engine, _FILTERED[name], value) for name, value in wanted.items()}
+    scope = None if version is None else finding.version_of(engine, names["deployment"], version)
+    chosen = TargetFilter(**names, version=scope, state=state_wanted)
+    found = release_targets.listed(engine, chosen, page.range_behind(position, count), view.now)
+    return [(key, None if one is None else _row(view, *one, reasons)) for key, one in found]
 
 
-def _keys(state: State, names: dict[str, str]) -> list[Key]:
-    """A superset of what the filters leave, sorted. Names of targets begin with their deployment's."""
-    if "resource" in names:
-        node = state.resources.get(names["resource"])
-        return sorted((name,) for name in node.targets) if node is not None else []
-    page = Page(1, "name", False, None)
-    keys = orderings.of(state, "target", state.targets).keys(state.targets, page, lambda _: 0)
-    if "deployment" not in names:
-        return keys
-    first = bisect.bisect_left(keys, (f"{names['deployment']}/",))
-    return keys[first : bisect.bisect_left(keys, (f"{names['deployment']}{chr(ord('/') + 1)}",))]
-
-
-def _matches(target: Target, names: dict[str, str]) -> bool:
-    return (
-        names.get("deployment") in (None, target.deployment.name)
-        and names.get("environment") in (None, target.environment.name)
-        and names.get("resource") in (None, target.resource.name)
-    )
+def _row(view: EngineView, status: TargetStatus, bindings: Mapping[str, Any], reasons: bool) -> ListedRow:
+    return ListedRow(_with_reason(view, _written(status), reasons), bindings)
 
 
 _FILTERED = {
@@ -177,16 +148,16 @@ async def get_target(call: Request) -> Answer:
 
 
 def _detail(view: EngineView, reference: str) -> dict[str, Any]:
-    state = view.engine.state
-    target = finding.target(state, reference)
-    explanation = view.engine.explain(target.name, view.now)
-    found = document(state, target, view.now)
+    engine = view.engine
+    name = finding.target(engine, reference).name
+    explanation, record = engine.explain(name, view.now), release_targets.record(engine, name)
+    found = document(engine, name, view.now)
     return {
         **found,
         "desired": explanation.desired,
         "message": explanation.message,
-        "deployedAt": rendering.shown_or_none(target.record.deployed_at),
-        "verification": target.record.verification,
+        "deployedAt": rendering.shown_or_none(record.deployed_at),
+        "verification": record.verification,
         "group": explanation.group.id if explanation.group is not None else None,
     }
 
@@ -197,7 +168,7 @@ async def explain_target(call: Request) -> Answer:
 
 
 def _explained(view: EngineView, reference: str, whole: bool) -> dict[str, Any]:
-    target = finding.target(view.engine.state, reference)
+    target = finding.target(view.engine, reference)
     found = evidence.explained(view.engine.explain(target.name, view.now), whole=whole)
     if view.warning is not None:
         found["warnings"] = [view.warning, *found["warnings"]]
@@ -209,16 +180,16 @@ async def list_variables_of_target(call: Request) -> Answer:
 
 
 def _variables(view: EngineView, reference: str) -> list[dict[str, Any]]:
-    target = finding.target(view.engine.state, reference)
+    target = finding.target(view.engine, reference)
     return [
         {"key": key, **msgspec.to_builtins(sourced)}
-        for key, sourced in variables.resolve_with_sources(view.engine.state, target)
+        for key, sourced in release_targets.variables_of(view.engine, target.name)
     ]
 
 
 async def list_jobs_of_target(call: Request) -> Answer:
-    target = await replies.ask(call, lambda view: finding.target(view.engine.state, reference(call)))
-    names = (target.deployment.name, target.environment.name, target.resource.name)
+    target = await replies.ask(call, lambda view: finding.target(view.engine, reference(call)))
+    names = (target.deployment, target.environment, target.resource)
     return await jobs.answer_list(call, dict(zip(_FILTERED, names)))
 
 

@@ -31,7 +31,7 @@ async def put_variable(kind: Kind, call: Request) -> Answer:
         raise Rejected([Problem("value", "must not be null; DELETE takes a variable away")])
 
     def put(context: CommandContext) -> Reply:
-        name = finding.name(context.engine.state, kind, call.path[kind.parameter])
+        name = finding.name(context.engine, kind, call.path[kind.parameter])
         context.apply(_change(kind, name, key, given.value))
         return replies.reply(200, {"key": key, "value": given.value})
 
@@ -42,7 +42,7 @@ async def delete_variable(kind: Kind, call: Request) -> Answer:
     key = call.path["key"]
 
     def delete(context: CommandContext) -> Reply:
-        owner = finding.required(context.engine.state, kind, call.path[kind.parameter])
+        owner = finding.required(context.engine, kind, call.path[kind.parameter])
         assert isinstance(owner, model.Resource | model.Deployment)
         if key not in owner.variables:
             raise refusals.not_found(f"variable of {owner.name}", key, owner.variables.keys())

@@ -17,7 +17,6 @@ from headgate.api import (
     lists,
     merging,
     objects,
-    orderings,
     pages,
     pruning,
     refusals,
@@ -32,17 +31,16 @@ from headgate.api.pages import Key, Page
 from headgate.api.routes import fleet_objects
 from headgate.api.schemas import Concerning, Patch
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet.engine import concerns
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.queries import lookup, versions
 from headgate.fleet.model import changes, kinds
 from headgate.fleet.model import objects as model
-from headgate.fleet.state.state import State
-from headgate.fleet.state.units import VersionNode
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected, renamed
 from headgate.runtime.commands import CommandContext, EngineView, Reply
 
 NEWEST_FIRST = "-createdAt"
-Find = Callable[[State], VersionNode]
+Find = Callable[[Engine], model.Version]
 
 
 async def list_versions(call: Request) -> Answer:
@@ -71,41 +69,26 @@ async def _list(call: Request, after: Callable[[Page, Key | None, int, EngineVie
 
 
 def _all_after(page: Page, position: Key | None, count: int, view: EngineView) -> Rows:
-    """Ids are what is unique about versions of all deployments."""
-    table = view.engine.state.versions
-    if page.field == "name":
-        keys: list[Key] = sorted((f"{node.object.name}\n{node.id}",) for node in table.values())
-        found = orderings.after(keys, page, position, count)
-        return [(key, table[key[0].rpartition("\n")[2]].object) for key in found]
-    ordering = orderings.of(view.engine.state, "Version", table)
-    keys = ordering.keys(table, page, lambda node: node.object.created_at)
-    return [(key, table[key[-1]].object) for key in orderings.after(keys, page, position, count)]
+    return versions.within(view.engine, page.range_behind(position, count))
 
 
 def _after_of_deployment(
     deployment: str, page: Page, position: Key | None, count: int, view: EngineView
 ) -> Rows:
-    state = view.engine.state
-    node = finding.deployment(state, deployment)
-    by_key = {page.key(_sort_name(page, one), one.object.created_at): one.object for one in node.versions}
-    found = orderings.after(sorted(by_key), page, position, count)
-    return [(key, by_key[key]) for key in found]
-
-
-def _sort_name(page: Page, node: VersionNode) -> str:
-    return f"{node.object.name}\n{node.id}" if page.field == "name" else node.id
+    owner = finding.name(view.engine, kinds.DEPLOYMENT, deployment)
+    return versions.of_deployment_within(view.engine, owner, page.range_behind(position, count))
 
 
 def _by_reference(call: Request) -> Find:
-    return lambda state: finding.version(state, call.path["version"])
+    return lambda engine: finding.version(engine, call.path["version"])
 
 
 def _by_tag(call: Request) -> Find:
-    return lambda state: finding.version_of(state, call.path["deployment"], call.path["version"])
+    return lambda engine: finding.version_of(engine, call.path["deployment"], call.path["version"])
 
 
 async def get_version(find: Callable[[Request], Find], call: Request) -> Answer:
-    version = await replies.ask(call, lambda view: find(call)(view.engine.state).object)
+    version = await replies.ask(call, lambda view: find(call)(view.engine))
     return replies.object_answer(fleet_objects.shown(call, version, objects.document))
 
 
@@ -129,33 +112,35 @@ async def create_version(call: Request) -> Answer:
 
 def _publish(parsed: Parsed, named: object, force: bool, context: CommandContext) -> Reply:
     """`named` is what the body calls the deployment: by its name, or in the words of the path."""
-    state = context.engine.state
+    engine = context.engine
     given = parsed.object
     assert isinstance(given, model.Version)
-    deployment = finding.deployment(state, given.deployment)
-    if named not in (given.deployment, deployment.name):
-        message = f"is {documents.describe(named)}; the path says {deployment.name!r}"
+    room = versions.room_for(engine, given.deployment, given.tag)
+    if room is None:
+        raise refusals.not_found("deployment", given.deployment, lookup.names(engine, kinds.DEPLOYMENT))
+    if named not in (given.deployment, room.deployment):
+        message = f"is {documents.describe(named)}; the path says {room.deployment!r}"
         raise Rejected([Problem("deployment", message)])
-    version = given if given.deployment == deployment.name else _of_deployment(deployment.name, given)
-    if deployment.tags.get(version.tag) is not None:
+    version = given if given.deployment == room.deployment else _of_deployment(room.deployment, given)
+    if room.is_taken:
         raise refusals.conflict(
-            "The version exists already", f"{deployment.name} has a version {version.tag!r} already"
+            "The version exists already", f"{room.deployment} has a version {version.tag!r} already"
         )
     if not parsed.has_own_id:
-        id_ = objects.new_id(state, kinds.VERSION.name, f"{version.deployment}/{version.tag}")
+        id_ = engine.new_id(kinds.VERSION.name, f"{version.deployment}/{version.tag}")
         version = msgspec.structs.replace(version, id=id_)
     if version.target_selector is not None:
-        concerning.check(state, None, version, force=force)
+        concerning.check(engine, None, version, force=force)
     try:
         context.apply(changes.Put(version, create_only=True))
     except Rejected as rejected:
         raise rejected.renamed(objects.flat_path) from None
-    return _reply(state, 201, version.id)
+    return _reply(engine, 201, version.id)
 
 
-def _reply(state: State, status: int, id_: str) -> Reply:
-    version = state.versions[id_]
-    return replies.reply_with(status, objects.document(version.object), concerns.of_version(state, version))
+def _reply(engine: Engine, status: int, id_: str) -> Reply:
+    version, concern = versions.with_concern(engine, id_)
+    return replies.reply_with(status, objects.document(version), concern)
 
 
 def _of_deployment(name: str, version: model.Version) -> model.Version:
@@ -173,16 +158,16 @@ async def patch_version(find: Callable[[Request], Find], call: Request) -> Answe
     await selecting.check_body(call, call.body)
 
     def patch(context: CommandContext) -> Reply:
-        state = context.engine.state
-        old = find(call)(state).object
+        engine = context.engine
+        old = find(call)(engine)
         replies.check_etag(call.if_match, objects.encode(old))
         merged = merging.merged(objects.document(old), call.body)
         parsed = objects.parse(kinds.VERSION.name, merged, call.workspace)
         access.check_fields(call, old, parsed.object)
         parsed = msgspec.structs.replace(parsed, object=pruning.in_set(parsed.object, old, None))
-        concerning.check(state, old, parsed.object, force=bool(call.query.get("force")))
+        concerning.check(engine, old, parsed.object, force=bool(call.query.get("force")))
         _change(call, context, old, parsed, only_status=call.body.keys() <= {"status", "message"})
-        return _reply(state, 200, old.id)
+        return _reply(engine, 200, old.id)
 
     return await replies.submit(call, patch)
 
@@ -221,27 +206,27 @@ async def reject_version(find: Callable[[Request], Find], call: Request) -> Answ
     given = documents.read(bodies.RejectInput, call.body)
 
     def reject(context: CommandContext) -> Reply:
-        state = context.engine.state
-        old = find(call)(state).object
+        engine = context.engine
+        old = find(call)(engine)
         user = context.caller.user
         context.apply(changes.RejectVersion(old.deployment, old.tag, given.reason, given.rollback, user))
-        return _reply(state, 200, old.id)
+        return _reply(engine, 200, old.id)
 
     return await replies.submit(call, reject)
 
 
 async def delete_version(find: Callable[[Request], Find], call: Request) -> Answer:
     def deletion(view: EngineView) -> deletions.Deletion:
-        old = find(call)(view.engine.state).object
-        deletions.check_permission(call, view.engine.state, kinds.VERSION, old)
-        return deletions.of(view.engine.state, kinds.VERSION, old, f"{old.deployment}/{old.tag}")
+        old = find(call)(view.engine)
+        deletions.check_permission(call, view.engine, kinds.VERSION, old)
+        return deletions.of(view.engine, kinds.VERSION, old, f"{old.deployment}/{old.tag}")
 
     if call.query.get("dryRun"):
         return Answer(200, (await replies.ask(call, deletion)).document())
 
     def delete(context: CommandContext) -> Reply:
-        old = find(call)(context.engine.state).object
-        deletions.check_permission(call, context.engine.state, kinds.VERSION, old)
+        old = find(call)(context.engine)
+        deletions.check_permission(call, context.engine, kinds.VERSION, old)
         replies.check_etag(call.if_match, objects.encode(old))
         with refusals.as_conflict("The version is in use"):
             context.apply(changes.Delete(kinds.VERSION.name, f"{old.deployment}/{old.tag}"))

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from headgate.fleet.engine import manifests
+from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model import hiding, kinds, rule_ids
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object
@@ -52,8 +53,9 @@ def removed(thing: Object, kept: str | None) -> Difference:
     return Difference(kind, name, "deleted", written, None)
 
 
-def compare(state: State, objects: Iterable[Object]) -> list[Difference]:
+def compare(engine: Engine, objects: Iterable[Object]) -> list[Difference]:
     """In the order of the objects. One that comes twice is compared with its first appearance."""
+    state = engine.state
     earlier: dict[tuple[str, str], Object] = {}
     found = []
     for thing in objects:

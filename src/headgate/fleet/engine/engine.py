@@ -14,6 +14,7 @@ import msgspec
 from headgate.fleet.cycles import hooks
 from headgate.fleet.engine import acceptance, admission, budget_uses, convergence, explain, snapshot
 from headgate.fleet.engine.change_tracker import ChangeTracker
+from headgate.fleet.engine.orderings import Ordering
 from headgate.fleet.gates import failures
 from headgate.fleet.model.changes import Change
 from headgate.fleet.model.records import Group, Job
@@ -44,6 +45,8 @@ class Engine:
         self.state = State(ids, workspace)
         self.tracker: ChangeTracker | None = None
         """Who wants to know whom decisions concern; nobody, mostly."""
+        self.orderings: dict[str, Ordering] = {}
+        """Sorted keys, as far as queries have asked for them; by kind."""
 
     def apply(self, change: Change, now: Instant) -> None:
         """Takes the change, or raises `Rejected` with every problem and takes nothing of it."""
@@ -93,6 +96,18 @@ class Engine:
         self.state.observer = observer
 
     @property
+    def ids(self) -> IdSource:
+        """Where the ids of what it decides come from."""
+        return self.state.ids
+
+    def new_id(self, kind: str, name: str) -> str:
+        """Of an object that is to come. It follows from the name and from how far the engine has decided: a plan of the
+        same thing made just before gives the same id, and with it the same rollout order; the same name later is
+        another thing."""
+        state = self.state
+        return state.ids.new(kind, f"{state.workspace}/{name}@{state.sequence}")
+
+    @property
     def jobs(self) -> Mapping[str, Job]:
         """Live jobs, and those of the newest release of each target."""
         return self.state.jobs
@@ -139,4 +154,11 @@ class Engine:
     def load(document: bytes, ids: IdSource) -> Engine:
         engine = Engine(ids)
         engine.state = snapshot.load(document, ids)
+        return engine
+
+    @staticmethod
+    def restored(document: snapshot.Snapshot, ids: IdSource) -> Engine:
+        """The one that has these objects and records."""
+        engine = Engine(ids, document.workspace)
+        engine.state = snapshot.restore(document, ids)
         return engine

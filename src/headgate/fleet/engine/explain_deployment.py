@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from headgate.fleet.engine import remedies
+from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.explain import Explanation, RuleLine
 from headgate.fleet.model.objects import TargetState
-from headgate.fleet.state.state import State
 from headgate.fleet.state.units import DeploymentNode, EnvironmentNode
 from headgate.kernel.instants import Instant
 
@@ -47,10 +47,13 @@ class AwaitedApproval(msgspec.Struct, rename="camel"):
     targets: list[str] = []
 
 
-def why_without_targets(state: State, name: str, environment: str | None = None) -> list[str]:
+def why_without_targets(engine: Engine, name: str, environment: str | None = None) -> list[str]:
     """A sentence for each environment, or for what is missing altogether; nobody should have to guess which of three
-    selectors was meant."""
-    deployment = state.deployments[name]
+    selectors was meant. Nothing is said of a deployment that is gone."""
+    state = engine.state
+    deployment = state.deployments.get(name)
+    if deployment is None:
+        return []
     if not state.resources:
         return ["there is no resource yet"]
     if not state.environments:

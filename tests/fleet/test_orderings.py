@@ -7,12 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.api import orderings
-from headgate.api.orderings import Ordering
-from headgate.api.pages import Page
-
-BY_NAME = Page(1, "name", False, None)
-BY_TIME = Page(1, "createdAt", False, None)
+from headgate.fleet.engine.orderings import NAME, KeyRange, Ordering
 
 
 class _Node:
@@ -37,8 +32,8 @@ def test_a_current_ordering_has_the_keys_of_the_table(steps: list[tuple[str, str
         elif step == "look":
             if not ordering.is_current(table):
                 ordering = Ordering(table)
-            assert ordering.keys(table, BY_NAME, lambda node: 0) == [(key,) for key in sorted(table)]
-            assert ordering.keys(table, BY_TIME, lambda node: node.at) == sorted(
+            assert ordering.keys(table, NAME, lambda node: 0) == [(key,) for key in sorted(table)]
+            assert ordering.keys(table, "createdAt", lambda node: node.at) == sorted(
                 (node.at, key) for key, node in table.items()
             )
 
@@ -48,7 +43,6 @@ def test_keys_after_a_position_are_those_behind_it(
     numbers: set[int], position: int, count: int, is_descending: bool
 ) -> None:
     keys: list[Any] = sorted((number,) for number in numbers)
-    page = Page(count, "name", is_descending, None)
-    found = orderings.after(keys, page, (position,), count)
+    found = KeyRange(NAME, is_descending, (position,), count).of(keys)
     behind = [key for key in keys if (key < (position,) if is_descending else key > (position,))]
     assert found == (behind[::-1] if is_descending else behind)[:count]

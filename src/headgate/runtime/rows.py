@@ -18,9 +18,9 @@ from headgate.fleet.model import objects as model
 from headgate.fleet.model.kinds import Kind
 from headgate.fleet.state.state import State
 from headgate.kernel.identifiers import IdSource
-from headgate.store import policy_rows
+from headgate.runtime import policy_rows
+from headgate.store import object_table
 from headgate.store.port import EngineRows, Row, Transaction
-from headgate.store.schema import OBJECT_TABLES
 
 _encode = msgspec.json.Encoder().encode
 Key = tuple[str, ...]
@@ -283,7 +283,7 @@ def _gone_policy(state: State, changes: Changes, key: Key) -> None:
 
 
 def _object(kind: Kind) -> Callable[[State, Changes, Key], None]:
-    table = OBJECT_TABLES[kind.name].name
+    table = object_table(kind)
 
     def write(state: State, changes: Changes, key: Key) -> None:
         thing = state.get(kind, key[1])
@@ -353,13 +353,11 @@ def restore(workspace: str, rows: EngineRows, ids: IdSource) -> Engine:
         ],
         warned=[(str(row["target"]), str(row["version_id"])) for row in tables["scope_warning"]],
     )
-    engine = Engine(ids, workspace)
-    engine.state = snapshot.restore(document, ids)
-    return engine
+    return Engine.restored(document, ids)
 
 
 def _objects(tables: Mapping[str, Iterable[Row]], kind: Kind) -> Any:
-    return [snapshot.object_from(kind, str(row["document"])) for row in tables[OBJECT_TABLES[kind.name].name]]
+    return [snapshot.object_from(kind, str(row["document"])) for row in tables[object_table(kind)]]
 
 
 def _all(rows: Iterable[Row], kind: type[Record]) -> list[Record]:

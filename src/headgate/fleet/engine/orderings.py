@@ -7,17 +7,36 @@ again. So a table of the same size with the same last value has the same keys in
 from __future__ import annotations
 
 import bisect
-import threading
-import weakref
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from headgate.api.pages import Key, Page
-from headgate.fleet.state.state import State
+import msgspec
+
 from headgate.kernel.instants import Instant
 
+Key = tuple[Any, ...]
+"""(name,) or (created at, name): what a list is sorted by, ending in what is unique."""
 Table = Mapping[str, Any]
 CreatedAt = Callable[[Any], Instant]
+NAME = "name"
+"""The field by which a list is sorted whose keys are names alone; by any other it is sorted by time."""
+
+
+class KeyRange(msgspec.Struct, frozen=True):
+    """A part of a sorted list: `count` keys behind `position`, in one direction or the other."""
+
+    field: str
+    is_descending: bool
+    position: Key | None
+    count: int
+
+    def of(self, keys: list[Key]) -> list[Key]:
+        """`keys` ascend, whatever the range asks for."""
+        if not self.is_descending:
+            first = 0 if self.position is None else bisect.bisect_right(keys, self.position)
+            return keys[first : first + self.count]
+        end = len(keys) if self.position is None else bisect.bisect_left(keys, self.position)
+        return keys[max(0, end - self.count) : end][::-1]
 
 
 class Ordering:
@@ -32,15 +51,15 @@ class Ordering:
     def is_current(self, table: Table) -> bool:
         return len(table) == self._size and _last(table) is self._last
 
-    def keys(self, table: Table, page: Page, created_at: CreatedAt) -> list[Key]:
-        """Ascending, whatever the page asks for."""
-        found = self._keys.get(page.field)
+    def keys(self, table: Table, field: str, created_at: CreatedAt) -> list[Key]:
+        """Ascending."""
+        found = self._keys.get(field)
         if found is None:
-            if page.field == "name":
+            if field == NAME:
                 found = [(name,) for name in sorted(table)]
             else:
                 found = sorted((created_at(node), name) for name, node in table.items())
-            self._keys[page.field] = found
+            self._keys[field] = found
         return found
 
     def name_of_id(self, table: Table, id_: str, id_of: Callable[[Any], str]) -> str | None:
@@ -49,26 +68,12 @@ class Ordering:
         return self._ids.get(id_)
 
 
-_LOCK = threading.Lock()
-_ORDERINGS: weakref.WeakKeyDictionary[State, dict[str, Ordering]] = weakref.WeakKeyDictionary()
-
-
-def of(state: State, kind: str, table: Table) -> Ordering:
-    with _LOCK:
-        known = _ORDERINGS.setdefault(state, {})
+def of(known: dict[str, Ordering], kind: str, table: Table) -> Ordering:
+    """The one that is known, if it still is what the table has."""
     ordering = known.get(kind)
     if ordering is None or not ordering.is_current(table):
         ordering = known[kind] = Ordering(table)
     return ordering
-
-
-def after(keys: list[Key], page: Page, position: Key | None, count: int) -> list[Key]:
-    """The next keys behind `position` in the direction of the page."""
-    if not page.is_descending:
-        first = 0 if position is None else bisect.bisect_right(keys, position)
-        return keys[first : first + count]
-    end = len(keys) if position is None else bisect.bisect_left(keys, position)
-    return keys[max(0, end - count) : end][::-1]
 
 
 def _last(table: Table) -> object:

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from headgate.fleet.engine.engine import Decisions, Engine
+from headgate.runtime import rows
 from headgate.simulate import run, scenario
-from headgate.store import rows
 from headgate.store.port import EngineRows
 from headgate.store.schema import ENGINE_TABLES, TABLES
 

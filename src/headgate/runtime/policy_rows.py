@@ -12,7 +12,7 @@ from headgate.fleet.model import objects as model
 from headgate.fleet.state.state import State
 
 if TYPE_CHECKING:
-    from headgate.store.rows import Changes
+    from headgate.runtime.rows import Changes
 
 _BY_POLICY = ("workspace", "policy_id")
 _RULE_TABLES = (
