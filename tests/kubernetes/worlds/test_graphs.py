@@ -40,6 +40,13 @@ BATCHES = {
         "graph/external/data-is-followed",
         "graph/external/waits-until-it-exists",
     ),
+    "instances without a namespace": ("graph/ownership/cluster-scoped-instances-are-rolled",),
+    "instances in graphs": (
+        "graph/ownership/instance-in-a-graph",
+        "graph/ownership/held-instances-are-rolled",
+        "graph/ownership/the-old-status-of-an-instance-is-not-readiness",
+        "graph/deletion/a-cascade-leaves-what-another-graph-holds",
+    ),
     "order": (
         "graph/order/author-position",
         "graph/order/branches-do-not-wait-for-each-other",
