@@ -29,6 +29,8 @@ BATCHES = {
     ),
     "propagation": (
         "graph/drift/any-item-is-put-back",
+        "graph/propagation/aborted-definition",
+        "graph/propagation/aborted-instance",
         "graph/propagation/defaults-and-none",
         "graph/propagation/gates-on-ready-all-ready",
         "graph/propagation/landed-is-remembered",

@@ -225,7 +225,7 @@ class _Pass:
         pending = [unit for unit in state.units if not unit.is_updated]
         if not pending:
             return
-        waits = self._paused() if self._is_paused else self._resolver.gates_wait(state.node, gates, revision)
+        waits = self._held(revision) or self._resolver.gates_wait(state.node, gates, revision)
         if waits is not None:
             for unit in pending:
                 unit.answer = waits
@@ -243,10 +243,16 @@ class _Pass:
             elif unit.answer.requeue_at is not None:
                 self._looks.append(unit.answer.requeue_at)
 
-    def _paused(self) -> GateVerdict:
+    def _held(self, revision: InstanceRevision) -> GateVerdict | None:
+        """By somebody, whatever the gates say."""
+        subject = f"{self._instance.kind} {self._instance.name}"
         if labels.is_paused(self._instance.annotations):
-            return judging.paused(f"{self._instance.kind} {self._instance.name}")
-        return judging.paused(f"{definition.KIND} {self._accepted.name}")
+            return judging.paused(subject)
+        if self._is_paused:
+            return judging.paused(f"{definition.KIND} {self._accepted.name}")
+        if labels.is_given_up(self._instance.annotations, revision.number):
+            return judging.given_up(subject, f"revision {revision.number}")
+        return None
 
     def _answer(self, unit: NodeUnit, evaluator: judging.GateEvaluator) -> GateVerdict:
         if unit.problem:

@@ -283,7 +283,7 @@ class _Pass:
                 self._keep_managed(member)
             else:
                 item = items[index]
-                member.answer = self._answer(member, item, evaluator)
+                member.answer = self._answer(member, newest, item, evaluator)
                 if member.answer.is_allowed:
                     evaluator.admit(item)
                     self._admitted(member, newest, is_served=is_served)
@@ -315,7 +315,7 @@ class _Pass:
         )
 
     def _answer(
-        self, member: RolloutMember, item: GraphItem, evaluator: judging.GateEvaluator
+        self, member: RolloutMember, newest: int, item: GraphItem, evaluator: judging.GateEvaluator
     ) -> GateVerdict:
         annotations = member.instance.annotations
         if self._is_paused:
@@ -324,6 +324,8 @@ class _Pass:
             return judging.paused(f"{member.instance.kind} {member.instance.name}")
         if labels.is_suspended(annotations):
             return _SUSPENDED
+        if labels.is_given_up(self._item.annotations, newest):
+            return judging.given_up(f"{self._item.kind} {self._item.name}", f"graph revision {newest}")
         return evaluator.ask(item)
 
     def _start(self, member: RolloutMember, number: int) -> None:
