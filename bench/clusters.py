@@ -28,7 +28,7 @@ import kube
 AGENT = "headgate-operator"
 """By which the operator's requests are known; those of the benchmark itself have another."""
 NAMESPACE = "bench"
-PODS_PER_NODE = 500
+PODS_PER_NODE = 1_000
 """A node that has many costs no more than one that has few, and there are fewer to choose from for each pod."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 _CRDS = ApiResource(
@@ -150,6 +150,10 @@ def _name(event: dict[str, Any]) -> str:
 
 def _is_write(name: str) -> bool:
     return not name.startswith(("get ", "list "))
+
+
+def node_name(number: int) -> str:
+    return f"node-{number:03d}"
 
 
 @contextlib.asynccontextmanager
