@@ -32,6 +32,7 @@ from headgate.kubernetes.transport import Transport
 _SCRIPT = Path(__file__).parents[1] / "scripts" / "kube"
 _CANNOT = 77
 _NODES = 4
+_PODS_PER_NODE = 110
 _PATIENCE_SECONDS = float(os.environ.get("HEADGATE_KUBE_PATIENCE_SECONDS", "1800"))
 """How long a build that runs already is waited for."""
 _LOOK_SECONDS = 0.03
@@ -74,6 +75,9 @@ class ControlPlane:
     """The process whose end is the control plane's too."""
     nodes: int = _NODES
     port: int = 0
+    pods_per_node: int = _PODS_PER_NODE
+    api_server_flags: str = ""
+    """Separated by blanks; they count where they say other than its own."""
 
     @property
     def kubeconfig(self) -> Path:
@@ -106,7 +110,8 @@ class ControlPlane:
                 [
                     *(str(program()), "up", "--dir", str(self.folder), "--nodes", str(self.nodes)),
                     *("--port", str(self.port), "--audit", str(self.audit_file)),
-                    *("--with-process", str(self.session)),
+                    *("--with-process", str(self.session), "--node-pods", str(self.pods_per_node)),
+                    *("--apiserver-flags", self.api_server_flags),
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=printed,

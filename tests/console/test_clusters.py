@@ -76,7 +76,7 @@ def instance(name: str) -> dict[str, Any]:
             name,
             namespace="default",
             labels={**marks, "kro.run/resource-graph-definition-id": "uid-shop"},
-            annotations={"headgate.dev/graph-revision": "1"},
+            annotations={"headgate.dev/started-on": "1"},
             finalizers=["kro.run/finalizer"],
         ),
         "spec": {"version": "v1", "zones": ["east", "west"]},

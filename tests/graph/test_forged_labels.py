@@ -175,7 +175,7 @@ def test_who_has_the_finalizer_of_instances_is_no_instance(town: Town) -> None:
         Object(
             *("v1", "ConfigMap", "default", "theirs"),
             labels=marks,
-            annotations={labels.GRAPH_REVISION: "1"},
+            annotations={labels.STARTED_ON: "1"},
             finalizers=(labels.FINALIZER,),
         )
     )

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 import kube
 from cli.test_watch_terminal import Terminal
 from headgate.cli import main
+from headgate.graph.reconcile import labels
 from headgate.kubernetes import objects
 from headgate.kubernetes.errors import ConflictError
 from headgate.operator.observation import orders
@@ -115,7 +116,7 @@ def place(plane: ControlPlane) -> Iterator[str]:
         yield name
 
 
-def test_a_graph_is_shown_paused_and_resumed(plane: ControlPlane, place: str) -> None:
+def test_a_graph_is_shown_paused_aborted_and_resumed(plane: ControlPlane, place: str) -> None:
     commands = Commands(plane, place)
 
     async def story() -> None:
@@ -146,6 +147,15 @@ def test_a_graph_is_shown_paused_and_resumed(plane: ControlPlane, place: str) ->
                 below = (await commands.run("graph", "explain", "shop")).stdout
                 assert "Shop web: PropagationBlocked, 0 of 3 at revision 2" in below
 
+                done = await commands.run("graph", "abort", "shop/web")
+                assert done.stdout.startswith("Shop web is aborted: what is not yet moved keeps its revision")
+                again = await commands.run("graph", "abort", "shop/web")
+                assert "; it was so before" in again.stdout
+                patch = {"metadata": {"annotations": {labels.PROPAGATION: None}}}
+                await client.patch(shops.SHOPS, "web", place, patch)
+                said = (await commands.run("graph", "explain", "shop/web")).stdout
+                assert "ConfigMap web-config stays at revision 1: revision 2 was given up" in said
+
                 assert (await commands.run("graph", "pause", "shop")).exit_code == main.OK
                 assert (await commands.run("graph", "resume", "shop/web")).exit_code == main.OK
                 assert await commands.is_state("PropagationBlocked", "graph", "status", "shop/web")
@@ -157,7 +167,7 @@ def test_a_graph_is_shown_paused_and_resumed(plane: ControlPlane, place: str) ->
                     assert (done.exit_code, done.stderr) == (main.FAILED, f"{sentence.format(place)}\n")
                 done = await commands.run("graph", "abort", "shop/web")
                 assert done.exit_code == main.FAILED
-                assert "headgate graph pause shop/web" in done.stderr
+                assert done.stderr == "Shop web is Propagated: there is no propagation to abort\n"
 
     play(story(), 150)
 

@@ -179,3 +179,25 @@ def test_a_memory_that_hides_what_somebody_else_has_written(monkeypatch: pytest.
         until="+1h",
     )
     assert "ReplayEqualsDecision" in found
+
+
+def test_an_instance_that_takes_a_graph_revision_before_it_is_let_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fault(patched: pytest.MonkeyPatch) -> None:
+        original = propagate.instances.reconcile
+
+        def reconcile(instance: Any, number: int, accepted: Any, *rest: Any) -> instances.InstancePass:
+            return original(instance, max(accepted.graphs), accepted, *rest)
+
+        patched.setattr(propagate.instances, "reconcile", reconcile)
+
+    held = definition("app:2")
+    held["spec"]["propagateWhen"] = ["${signals['go'] == true}"]
+    found = broken_by(
+        monkeypatch,
+        fault,
+        {"at": "+0s", "signal": {"name": "go", "value": False}},
+        {"at": "+10m", "apply": held},
+        objects=[definition("app:1"), APP],
+        until="+1h",
+    )
+    assert "NoGateSkipped" in found

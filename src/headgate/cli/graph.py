@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import click
@@ -11,6 +12,7 @@ from headgate.cli import cluster_trees, cluster_watching, clusters, failures, op
 from headgate.cli.clusters import AskedCluster, ClusterLocation
 from headgate.graph import controller
 from headgate.graph.reconcile import operate
+from headgate.kernel.decisions import Reason
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.objects import Object
 from headgate.kubernetes import objects
@@ -33,7 +35,7 @@ _TARGET = click.argument("target", callback=_checked)
 
 @click.group("graph")
 def command() -> None:
-    """Shows resource graphs of a cluster, says why they wait, and pauses or resumes their propagation.
+    """Shows resource graphs of a cluster, says why they wait, and pauses, resumes or aborts their propagation.
 
     A TARGET is the name of a ResourceGraphDefinition, or an instance as KIND/NAME.
     """
@@ -119,12 +121,12 @@ def pause(place: ClusterLocation, target: str, form: str) -> None:
 @options.output()
 @clusters.with_place
 def resume(place: ClusterLocation, target: str, form: str) -> None:
-    """Goes on with TARGET, a definition or an instance as KIND/NAME, after a pause.
+    """Goes on with TARGET, a definition or an instance as KIND/NAME, after a pause, or though it was aborted.
 
     Exit codes: 0 resumed; 1 there is no such definition or instance, or it is refused; 2 called wrongly; 4 the cluster
     cannot be reached; 5 not allowed.
     """
-    _order(place, target, form, operate.resume, "is not paused any more")
+    _order(place, target, form, operate.resume, "is neither paused nor aborted any more")
 
 
 @command.command("abort")
@@ -132,14 +134,26 @@ def resume(place: ClusterLocation, target: str, form: str) -> None:
 @options.output()
 @clusters.with_place
 def abort(place: ClusterLocation, target: str, form: str) -> None:
-    """Is refused, with what to do instead: a propagation is taken back by taking back the spec of TARGET.
+    """Gives up the propagation in TARGET: what is not yet moved keeps its revision until the spec is edited.
 
-    Exit codes: 1 refused; 2 called wrongly.
+    In an instance, as KIND/NAME, these are its objects; in a definition, its instances. Nothing goes back by itself: the
+    spec as it was before, applied again, propagates back.
+
+    Exit codes: 0 aborted; 1 there is no such definition or instance, no propagation is under way, or it is refused; 2 called
+    wrongly; 4 the cluster cannot be reached; 5 not allowed.
     """
-    raise failures.CommandFailure(
-        f"{target}: a propagation is not aborted; `headgate graph pause {target}` holds it, and the spec as it was"
-        " before, applied again, propagates back"
-    )
+
+    async def ordered(cluster: AskedCluster) -> tuple[ExplanationTree, bool]:
+        found, tree = await _explained(cluster, target)
+        number = tree.part.revision if tree.part is not None else None
+        if number is None or tree.state == Reason.PROPAGATED:
+            raise failures.CommandFailure(f"{tree.subject} is {tree.state}: there is no propagation to abort")
+        edit = functools.partial(operate.abort, number=number)
+        return tree, await orders.order(cluster.client, found.resource, found.item, edit)
+
+    tree, is_changed = place.ask(ordered)
+    said = "is aborted: what is not yet moved keeps its revision until the spec is edited"
+    cluster_trees.ordered(target, tree, said, form, is_changed=is_changed)
 
 
 class _Found(msgspec.Struct, frozen=True):

@@ -117,7 +117,12 @@ class GraphController:
                 # Its objects may have been heard of before it.
                 yield from self._owner_of(item)
             return
-        if key.kind == revisions.KIND or key.kind == revisions.GRAPH_KIND:
+        if key.kind == revisions.GRAPH_KIND:
+            if before is None and not is_gone and labels.DEFINITION_NAME in item.labels:
+                # It is granted now that it is there.
+                yield request_for(item.labels[labels.DEFINITION_NAME])
+            return
+        if key.kind == revisions.KIND:
             return
         if is_definition(key):
             if not is_own_status:
@@ -238,6 +243,10 @@ class GraphController:
         )
         if is_new or before is None or before.is_paused != accepted.is_paused or before.newest is not newest:
             self._enqueue_instances_of(name)
+        elif accepted.let_on.keys() - before.let_on.keys():
+            for item in self._cache.of_kind(*kind):
+                if item.uid in accepted.let_on and item.uid not in before.let_on:
+                    self._enqueue(item.key)
             if is_new and self._cache.of_kind(*kind):
                 self._enqueue(request_for(name))
 

@@ -34,6 +34,10 @@ SHORTEST_WATCH_SECONDS = 1.0
 """A watch that ends sooner than this, and brought nothing, counts as a failure."""
 
 
+ReadObject = Callable[[Document, ApiResource], Object]
+"""What is kept of a document: all that an object has, or what somebody reads of it."""
+
+
 class Audience(Protocol):
     def observe(self, change: ObjectChange) -> None:
         """One change, in the order of versions of its object."""
@@ -58,6 +62,7 @@ class Reflector:
         chunk_size: int = CHUNK_SIZE,
         watch_seconds: int = WATCH_SECONDS,
         read_seconds: float = READ_SECONDS,
+        read: ReadObject = objects.read,
         read_document: Callable[[Object, Document], None] | None = None,
         backoff: Backoff | None = None,
         sleep: Sleep = asyncio.sleep,
@@ -72,6 +77,7 @@ class Reflector:
         self._chunk_size = chunk_size
         self._watch_seconds = watch_seconds
         self._read_seconds = read_seconds
+        self._read = read
         self._read_document = read_document
         """Shown each document before its object is told of: it has what objects leave out."""
         self._backoff = backoff or Backoff(first_seconds=0.5, most_seconds=30.0, chance=chance)
@@ -136,7 +142,7 @@ class Reflector:
             async for page in pages:
                 version = _version(page.resource_version)
                 for document in page.items:
-                    item = objects.read(document, self.resource)
+                    item = self._read(document, self.resource)
                     found[item.key] = item
                     if not self._is_rewound:
                         self._put(item, document)
@@ -171,7 +177,7 @@ class Reflector:
             async for event in events:
                 version = _version(event.resource_version)
                 if event.kind != "bookmark":
-                    item = objects.read(event.document, self.resource)
+                    item = self._read(event.document, self.resource)
                     if event.kind == "deleted":
                         self._end(item, version)
                     else:

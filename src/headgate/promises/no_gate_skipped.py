@@ -18,7 +18,7 @@ from headgate import cel
 from headgate.fleet.model import changes, expressions, records
 from headgate.fleet.model import objects as model
 from headgate.fleet.rules import deployment_window
-from headgate.graph.reconcile import labels, nodes
+from headgate.graph.reconcile import nodes
 from headgate.graph.reconcile.instances import InstancePass
 from headgate.graph.reconcile.nodes import NodeState, NodeUnit
 from headgate.graph.reconcile.rollouts import DefinitionRollout, RolloutMember
@@ -317,8 +317,12 @@ class GraphNoGateSkipped(NoGateSkipped, GraphPromise):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self._gates = Gates(self.cluster, self.signals, self.known)
+        self._let_on: dict[str, int] = {}
+        """The graph revision that each instance, by its uid, was let on to by the last look at its definition."""
+        self._graph_numbers: dict[str, int] = {}
 
     def planned(self, instance_pass: InstancePass, now: Instant) -> None:
+        self._check_graph(instance_pass, now)
         by_id = {state.id: state for state in instance_pass.states}
         for state in instance_pass.states:
             granted = [unit for unit in state.units if unit.is_granted_now]
@@ -330,6 +334,14 @@ class GraphNoGateSkipped(NoGateSkipped, GraphPromise):
             for unit, shut in self._gates.of_units(instance_pass, state, _is_granted_now, now):
                 if shut:
                     self.broken(now, f"{state.id} {unit.name} starts against {shut}")
+
+    def _check_graph(self, instance_pass: InstancePass, now: Instant) -> None:
+        uid, number = instance_pass.instance.uid, instance_pass.graph_number
+        before = self._graph_numbers.get(uid, number)
+        self._graph_numbers[uid] = number
+        if number != before and self._let_on.get(uid) != number:
+            name = instance_pass.instance.name
+            self.broken(now, f"{name} takes graph revision {number}, to which nobody let it on")
 
     def _check_dependencies(
         self, state: NodeState, by_id: dict[str, NodeState], granted: list[NodeUnit], now: Instant
@@ -348,6 +360,10 @@ class GraphNoGateSkipped(NoGateSkipped, GraphPromise):
                     return
 
     def planned_rollout(self, rollout: DefinitionRollout, now: Instant) -> None:
+        for member in rollout.members:
+            self._let_on.pop(member.instance.uid, None)
+            if member.is_granted_now:
+                self._let_on[member.instance.uid] = member.number
         if len(rollout.members) > MOST_CHECKED_ITEMS or not any(map(_is_moved_now, rollout.members)):
             return
         for member, is_open in self._gates.of_members(rollout, _is_moved_now, now):
@@ -361,7 +377,7 @@ def _is_granted_now(unit: NodeUnit) -> bool:
 
 
 def _is_moved_now(member: RolloutMember) -> bool:
-    return member.is_granted_now and labels.GRAPH_REVISION in member.instance.annotations
+    return member.is_granted_now and member.number_before > 0
 
 
 def _is_false(selector: str, bindings: dict[str, object]) -> bool:

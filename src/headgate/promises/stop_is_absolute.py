@@ -38,7 +38,7 @@ class GraphStopIsAbsolute(StopIsAbsolute, GraphPromise):
     def planned_rollout(self, rollout: DefinitionRollout, now: Instant) -> None:
         for member in rollout.members:
             found = member.instance.annotations
-            is_moved = member.is_granted_now and labels.GRAPH_REVISION in found
+            is_moved = member.is_granted_now and member.number_before
             if is_moved and (rollout.is_paused or labels.is_paused(found)):
                 self.broken(now, f"{member.instance.name} gets graph revision {rollout.number}")
 

@@ -21,7 +21,7 @@ from .quiet import OF_EVERY_NAMESPACE
 
 _LOOKS = 60
 _NOT_STATUS = ("spec", "other", "labels", "annotations", "owners", "finalizers", "deleted_at")
-_WRITES = ("create", "update", "patch", "delete")
+_WRITES = ("create", "update", "patch", "delete", "deletecollection")
 IGNORED = ("leases", "events", "endpoints", "endpointslices", "serviceaccounts")
 
 
@@ -60,7 +60,9 @@ def _events(plane: ControlPlane, namespace: str, mark: str) -> Iterator[dict[str
     """Of the namespace, and of what is everybody's with the mark in its name."""
     for event in _lines(plane, (namespace.encode(), mark.encode())):
         reference = event.get("objectRef") or {}
-        if reference.get("namespace") != namespace and mark not in reference.get("name", ""):
+        is_several = event["verb"] == "deletecollection"
+        is_ours = is_several or reference.get("namespace") == namespace or mark in reference.get("name", "")
+        if not is_ours:
             continue
         if event.get("stage") != "ResponseComplete" or event["responseStatus"].get("code", 500) >= 300:
             continue
@@ -101,6 +103,12 @@ def _effects(event: dict[str, Any], known: dict[str, Object]) -> Iterator[tuple[
     is_status = reference.get("subresource") == "status"
     if event["verb"] == "delete":
         yield from _deletion(document, reference, known)
+        return
+    if event["verb"] == "deletecollection":
+        # Several at once are answered as a list of what they were.
+        kind = document.get("kind", "").removesuffix("List")
+        for each in document.get("items") or ():
+            yield from _deletion({**each, "kind": kind}, reference, known)
         return
     item = _read(document, reference)
     before = known.get(item.uid)

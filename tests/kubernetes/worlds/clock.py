@@ -115,7 +115,8 @@ class News:
 
 
 class StoryClient(Client):
-    """To whom uses it, the server's time is the story's, and of definitions there are only those with its mark."""
+    """To whom uses it, the server's time is the story's, and of definitions there are only those with its mark; of
+    everything, if that is where no namespace tells stories apart."""
 
     def __init__(
         self,
@@ -124,25 +125,35 @@ class StoryClient(Client):
         mark: str,
         news: News | None = None,
         timeout_seconds: float = TIMEOUT_SECONDS,
+        *,
+        is_all_marked: bool = False,
     ) -> None:
         super().__init__(transport, timeout_seconds=timeout_seconds)
         self._clock = clock
         self._mark = mark
+        self._is_all_marked = is_all_marked
         self.news = news or News()
 
     @classmethod
-    def signed(cls, access: ClusterAccess, clock: StoryClock, who: str, mark: str) -> StoryClient:
-        return cls(_Signed(access, clock, who), clock, mark)
+    def signed(
+        cls, access: ClusterAccess, clock: StoryClock, who: str, mark: str, *, is_all_marked: bool
+    ) -> StoryClient:
+        return cls(_Signed(access, clock, who), clock, mark, is_all_marked=is_all_marked)
 
     def within(self, timeout_seconds: float) -> StoryClient:
         least = min(timeout_seconds, self._timeout_seconds)
-        return StoryClient(self.transport, self._clock, self._mark, self.news, least)
+        return StoryClient(
+            self.transport, self._clock, self._mark, self.news, least, is_all_marked=self._is_all_marked
+        )
 
     async def ask(self, *arguments: Any, **options: Any) -> Document:
         answer = await super().ask(*arguments, **options)
-        if str(answer.get("kind", "")).removesuffix("List") in EVERYBODYS and "items" in answer:
+        if "items" in answer and self._is_shared(str(answer.get("kind", "")).removesuffix("List")):
             answer["items"] = [item for item in answer["items"] if self._is_ours(item)]
         return self._clock.told(answer)
+
+    def _is_shared(self, kind: str) -> bool:
+        return self._is_all_marked or kind in EVERYBODYS
 
     def _is_ours(self, document: Document) -> bool:
         return self._mark in document["metadata"]["name"]
@@ -161,7 +172,9 @@ class StoryClient(Client):
         async def read() -> None:
             try:
                 async for event in events:
-                    if event.document.get("kind") in EVERYBODYS and not self._is_ours_or_bookmark(event):
+                    if self._is_shared(event.document.get("kind", "")) and not self._is_ours_or_bookmark(
+                        event
+                    ):
                         continue
                     self._clock.told(event.document)
                     self.news.note(event)

@@ -25,6 +25,7 @@ from headgate.operator.running.process import Operator, OperatorOptions
 from headgate.simulate import steps
 from headgate.simulate.workloads import operations
 from headgate.simulate.workloads import sets as simulated_sets
+from headgate.workload import defaults
 from headgate.workload.controller import is_set
 from kube import ControlPlane
 
@@ -54,12 +55,16 @@ class LiveWorld:
         self._plane = plane
         self._story = story
         self._namespace = namespace
+        self._place = defaults.NAMESPACE if story.is_cluster_scoped else namespace
+        """Where objects are that have a namespace."""
         scenario = story.scenario
         self._clock = StoryClock(scenario.start)
         access = kubeconfig.load(path=str(plane.kubeconfig))
-        self._client = StoryClient.signed(access, self._clock, STORY, story.mark)
-        self._actor = Actor(self._client, self._clock, namespace)
-        self._operator_client = StoryClient.signed(access, self._clock, OPERATOR, story.mark)
+        self._client, self._operator_client = (
+            StoryClient.signed(access, self._clock, who, story.mark, is_all_marked=story.is_cluster_scoped)
+            for who in (STORY, OPERATOR)
+        )
+        self._actor = Actor(self._client, self._clock, self._place)
         self._operator: Operator | None = None
         self._task: asyncio.Task[None] | None = None
         self._numbers = simulated_sets.RevisionNumbers()
@@ -132,7 +137,7 @@ class LiveWorld:
         options = OperatorOptions(
             lease_namespace=self._namespace,
             identity=f"operator-{uuid.uuid4()}",
-            namespace=self._namespace,
+            namespace=self._place,
             lease_seconds=60,
             health_port=None,
         )
@@ -165,9 +170,7 @@ class LiveWorld:
                 known = {(other.group, other.kind) for other, _ in self._watched}
                 if (resource.group, resource.kind) not in known:
                     self._watched.append((resource, ""))
-        self._seen = await quiet.objects_when_quiet(
-            self._client, self._namespace, self._operator, self._watched
-        )
+        self._seen = await quiet.objects_when_quiet(self._client, self._place, self._operator, self._watched)
         self._actor.versions |= {item.uid: str(item.resource_version) for item in self._seen}
         self._nodes.look([item for item in self._seen if item.kind == "Pod"], self._clock.now)
         resources = {(resource.api_version, resource.kind): resource for resource, _ in self._watched}

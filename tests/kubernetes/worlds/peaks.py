@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.graph.reconcile import labels
+from headgate.graph.reconcile import conditions, labels
 from headgate.kernel.objects import Object
 from headgate.promises.books import unavailability
 from headgate.promises.books.tally import PodTally
@@ -76,19 +76,29 @@ def _counted(item: Object) -> Object:
 
 
 def waves(history: History) -> dict[str, int]:
-    """How many objects of each resource of a graph were written and not seen to by anybody yet, at most."""
+    """How many objects of each resource of a graph were written and not seen to by anybody yet, at most. One that is an
+    instance itself is seen to when it says that it has arrived."""
     waiting: dict[str, set[str]] = {}
     most: dict[str, int] = {}
+    generations: dict[str, int] = {}
     for number, write in enumerate(history.writes):
         item = write.object
         if labels.NODE_ID in item.labels and item.labels.get(labels.MANAGED_BY) == labels.MANAGER:
             place = f"{item.labels.get(labels.INSTANCE_NAME)} {item.labels[labels.NODE_ID]}"
             held = waiting.setdefault(place, set())
-            if write.by == CONTROLLER and write.verb in ("create", "update"):
+            is_instance = conditions.OWN in item.status or labels.FINALIZER in item.finalizers
+            is_same = is_instance and generations.get(item.uid) == item.generation
+            generations[item.uid] = item.generation
+            if write.by == CONTROLLER and write.verb in ("create", "update") and not is_same:
                 held.add(item.name)
-            elif write.verb in ("status", "gone"):
+            elif write.verb == "gone" or (write.verb == "status" and (not is_instance or _has_arrived(item))):
                 held.discard(item.name)
         if number + 1 == len(history.writes) or history.writes[number + 1].at != write.at:
             for place, held in waiting.items():
                 most[place] = max(most.get(place, 0), len(held))
     return most
+
+
+def _has_arrived(instance: Object) -> bool:
+    own = instance.status.get(conditions.OWN) or {}
+    return bool(own.get("isReady")) and own.get("observedGeneration") == instance.generation

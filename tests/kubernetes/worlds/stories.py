@@ -40,6 +40,8 @@ class Story(msgspec.Struct, frozen=True):
     """Those that somebody names; pods with a class that is not there are refused."""
     device_classes: frozenset[str]
     """Those of which somebody claims devices; pods that get none are not bound."""
+    is_cluster_scoped: bool
+    """Whether it is of instances without a namespace: then all of its objects have the mark in their names."""
 
 
 def load(name: str) -> Story:
@@ -60,6 +62,8 @@ def marked(document: dict[str, Any], mark: str) -> dict[str, Any]:
             each["metadata"]["name"] = f"{each['metadata']['name']}-{mark}"
         elif each.get("kind") == DEFINITION and "name" in each:
             each["name"] = f"{each['name']}-{mark}"
+        elif isinstance(each.get("explain"), dict) and "definition" in each["explain"]:
+            each["explain"]["definition"] += f"-{mark}"
     return document
 
 
@@ -81,6 +85,7 @@ def prepared(name: str, document: dict[str, Any]) -> Story:
         tuple(sorted(each for each in spoken_of - own if mark in each[0])),
         _texts(document, "priorityClassName"),
         _texts(document, "deviceClassName"),
+        "Cluster" in _texts(document, "scope"),
     )
 
 
@@ -96,6 +101,8 @@ def _kinds(document: dict[str, Any]) -> tuple[set[tuple[str, str]], set[tuple[st
         if isinstance(schema, dict) and "kind" in schema and "apiVersion" in schema:
             own.add((f"{schema.get('group', 'kro.run')}/{schema['apiVersion']}", schema["kind"]))
         for resource in resources if isinstance(resources, list) else ():
+            if not isinstance(resource, dict):
+                continue  # A rule of a ClusterRole names its resources.
             for part in (resource.get("template"), resource.get("externalRef")):
                 if isinstance(part, dict) and "kind" in part:
                     spoken_of.add((part["apiVersion"], part["kind"]))

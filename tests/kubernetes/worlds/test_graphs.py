@@ -29,6 +29,8 @@ BATCHES = {
     ),
     "propagation": (
         "graph/drift/any-item-is-put-back",
+        "graph/propagation/aborted-definition",
+        "graph/propagation/aborted-instance",
         "graph/propagation/defaults-and-none",
         "graph/propagation/gates-on-ready-all-ready",
         "graph/propagation/landed-is-remembered",
@@ -39,6 +41,13 @@ BATCHES = {
         "graph/external/by-selector",
         "graph/external/data-is-followed",
         "graph/external/waits-until-it-exists",
+    ),
+    "instances without a namespace": ("graph/ownership/cluster-scoped-instances-are-rolled",),
+    "instances in graphs": (
+        "graph/ownership/instance-in-a-graph",
+        "graph/ownership/held-instances-are-rolled",
+        "graph/ownership/the-old-status-of-an-instance-is-not-readiness",
+        "graph/deletion/a-cascade-leaves-what-another-graph-holds",
     ),
     "order": (
         "graph/order/author-position",

@@ -13,7 +13,7 @@ import msgspec
 
 from headgate import cel
 from headgate.graph.compile import crd, names
-from headgate.graph.reconcile import contents, labels
+from headgate.graph.reconcile import contents
 from headgate.graph.reconcile.instances import InstancePass
 from headgate.graph.reconcile.nodes import NodeState, NodeUnit
 from headgate.kernel.conditions import Condition, WrittenReason, documents, refusal, root
@@ -202,7 +202,7 @@ def status_of(instance_pass: InstancePass, found: InstanceStatus, now: Instant) 
         "conditions": documents(shown, instance_pass.instance.status, generation, now),
         OWN: {
             "revision": instance_pass.number,
-            "graphRevision": int(instance_pass.instance.annotations[labels.GRAPH_REVISION]),
+            "graphRevision": instance_pass.graph_number,
             "landedRevision": found.landed_revision,
             "landedGraphRevision": _landed_graph(instance_pass, found),
             "isReady": found.is_ready,
@@ -214,7 +214,7 @@ def status_of(instance_pass: InstancePass, found: InstanceStatus, now: Instant) 
 
 def _landed_graph(instance_pass: InstancePass, found: InstanceStatus) -> int:
     if found.landed_revision == instance_pass.number:
-        return int(instance_pass.instance.annotations[labels.GRAPH_REVISION])
+        return instance_pass.graph_number
     return int((instance_pass.instance.status.get(OWN) or {}).get("landedGraphRevision") or 0)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from headgate.graph.compile import names
 from headgate.graph.compile.compiled import CompiledGraph, CompiledNode
-from headgate.graph.reconcile import cluster_view, contents, desired, labels
+from headgate.graph.reconcile import cluster_view, contents, desired
 from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.graph.reconcile.revisions import Inputs
 from headgate.kernel.objects import Object
@@ -33,6 +33,7 @@ class Gathered:
     def __init__(
         self,
         instance: Object,
+        graph_number: int,
         graph: CompiledGraph,
         made_by: MadeBy,
         view: cluster_view.ClusterView,
@@ -44,7 +45,7 @@ class Gathered:
         self._paths = planner_cache.paths(graph)
         self.externals: dict[str, desired.External] = {}
         bare = Inputs(
-            int(instance.annotations[labels.GRAPH_REVISION]),
+            graph_number,
             graph.content_hash,
             planner_cache.spec(instance, graph),
             self._metadata(),

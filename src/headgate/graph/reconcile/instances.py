@@ -41,6 +41,7 @@ class InstancePass(msgspec.Struct):
     """What one look found and decided."""
 
     instance: Object
+    graph_number: int
     graph: CompiledGraph
     number: int
     states: list[NodeState]
@@ -57,19 +58,22 @@ class InstancePass(msgspec.Struct):
 
 def reconcile(
     instance: Object,
+    graph_number: int,
     accepted: AcceptedGraph,
     view: cluster_view.ClusterView,
     signals: Mapping[str, object],
     now: Instant,
     planner_cache: PlannerCache,
 ) -> InstancePass:
-    return _Pass(instance, accepted, view, signals, now, planner_cache).run()
+    """`graph_number` is the graph revision that it has or may have from now on."""
+    return _Pass(instance, graph_number, accepted, view, signals, now, planner_cache).run()
 
 
 class _Pass:
     def __init__(
         self,
         instance: Object,
+        graph_number: int,
         accepted: AcceptedGraph,
         view: cluster_view.ClusterView,
         signals: Mapping[str, object],
@@ -77,6 +81,7 @@ class _Pass:
         planner_cache: PlannerCache,
     ) -> None:
         self._instance = instance
+        self._graph_number = graph_number
         self._accepted = accepted
         self._view = view
         self._signals = signals
@@ -95,8 +100,10 @@ class _Pass:
         self._resolver = Resolver(instance, accepted, self._ledger, planner_cache, self._states)
 
     def run(self) -> InstancePass:
-        graph = self._accepted.graphs[int(self._instance.annotations[labels.GRAPH_REVISION])]
-        gathered = inputs.Gathered(self._instance, graph, self._made_by, self._view, self._planner_cache)
+        graph = self._accepted.graphs[self._graph_number]
+        gathered = inputs.Gathered(
+            self._instance, self._graph_number, graph, self._made_by, self._view, self._planner_cache
+        )
         self._externals = gathered.externals
         self._newest = self._ledger.open(gathered.inputs, graph.topological_order)
         for node in graph.nodes:
@@ -112,6 +119,7 @@ class _Pass:
         deletes = self._removals(states)
         return InstancePass(
             self._instance,
+            self._graph_number,
             graph,
             self._newest.number,
             list(self._states.values()),
@@ -217,7 +225,7 @@ class _Pass:
         pending = [unit for unit in state.units if not unit.is_updated]
         if not pending:
             return
-        waits = self._paused() if self._is_paused else self._resolver.gates_wait(state.node, gates, revision)
+        waits = self._held(revision) or self._resolver.gates_wait(state.node, gates, revision)
         if waits is not None:
             for unit in pending:
                 unit.answer = waits
@@ -235,10 +243,16 @@ class _Pass:
             elif unit.answer.requeue_at is not None:
                 self._looks.append(unit.answer.requeue_at)
 
-    def _paused(self) -> GateVerdict:
+    def _held(self, revision: InstanceRevision) -> GateVerdict | None:
+        """By somebody, whatever the gates say."""
+        subject = f"{self._instance.kind} {self._instance.name}"
         if labels.is_paused(self._instance.annotations):
-            return judging.paused(f"{self._instance.kind} {self._instance.name}")
-        return judging.paused(f"{definition.KIND} {self._accepted.name}")
+            return judging.paused(subject)
+        if self._is_paused:
+            return judging.paused(f"{definition.KIND} {self._accepted.name}")
+        if labels.is_given_up(self._instance.annotations, revision.number):
+            return judging.given_up(subject, f"revision {revision.number}")
+        return None
 
     def _answer(self, unit: NodeUnit, evaluator: judging.GateEvaluator) -> GateVerdict:
         if unit.problem:

@@ -52,6 +52,14 @@ def paused(subject: str) -> GateVerdict:
     return held(Reason.PAUSED, f"propagation is paused by the annotation {labels.PROPAGATION} of {subject}")
 
 
+def given_up(subject: str, revision: str) -> GateVerdict:
+    """`subject` is what carries the annotation."""
+    return held(
+        Reason.ABORTED,
+        f"{revision} was given up by the annotation {labels.ABORT} of {subject}; the next edit goes on from here",
+    )
+
+
 class GateCache:
     """Rewritten gates, kept between passes; forgetting them changes nothing."""
 

@@ -21,12 +21,12 @@ REVISION = "headgate.dev/revision"
 """On an object: the number of the revision that last wrote it. As a label on a revision: its own."""
 CONTENT = "headgate.dev/content"
 """On an object: the hash of the content that was last written into it."""
-GRAPH_REVISION = "headgate.dev/graph-revision"
-"""On an instance: the graph revision that it was granted."""
 STARTED_ON = "headgate.dev/started-on"
 """On an instance: the graph revision that it was created on, which no propagation brought it to."""
 PROPAGATION = "headgate.dev/propagation"
 PAUSED = "paused"
+ABORT = "headgate.dev/abort"
+"""On a definition: the graph revision that was given up. On an instance: the revision of its own."""
 DELETION = "headgate.dev/deletion"
 """On a definition: what becomes of its instances when it is deleted."""
 CASCADE = "cascade"
@@ -38,6 +38,11 @@ APPLY_ORDER = "internal.kro.run/apply-order"
 
 def is_paused(annotations: dict[str, str]) -> bool:
     return annotations.get(PROPAGATION, "").lower() == PAUSED
+
+
+def is_given_up(annotations: dict[str, str], number: int) -> bool:
+    """A number comes once, so an order is about what it was given for and nothing later."""
+    return annotations.get(ABORT) == str(number)
 
 
 def is_suspended(annotations: dict[str, str]) -> bool:

@@ -12,7 +12,16 @@ from typing import Any
 
 import msgspec
 
-from headgate.graph.reconcile import cluster_view, conditions, deletion, explain, instances, labels, rollouts
+from headgate.graph.reconcile import (
+    cluster_view,
+    conditions,
+    deletion,
+    explain,
+    granted_graph,
+    instances,
+    labels,
+    rollouts,
+)
 from headgate.graph.reconcile.conditions import InstanceStatus
 from headgate.graph.reconcile.explain import ReasonLine
 from headgate.graph.reconcile.instances import InstancePass
@@ -104,12 +113,10 @@ def plan(
     accepted = top.rollout.accepted
     plans: list[InstancePlan] = []
     if accepted is not None:
-        granted_now = {member.instance.uid for member in top.rollout.members if member.is_granted_now}
         group = accepted.newest.api_version.partition("/")[0]
         plans.extend(
             plan_instance(instance, accepted, view, signals, now, planner_cache)
             for instance in rollouts.in_order(view.of_kind(group, accepted.newest.kind))
-            if instance.uid not in granted_now
         )
     looks = [
         instance_pass
@@ -143,12 +150,14 @@ def plan_instance(
     if instance.deleted_at is not None:
         leaving = deletion.reconcile(instance, view, now)
         return InstancePlan(instance, leaving.actions, instance.status, left=leaving.left)
-    number = instance.annotations.get(labels.GRAPH_REVISION)
-    if accepted is None or number is None or int(number) not in accepted.graphs:
+    number = granted_graph.number_of(instance, view)
+    if accepted is not None and not (accepted.is_paused or labels.is_paused(instance.annotations)):
+        number = accepted.let_on.get(instance.uid, number)
+    if accepted is None or number not in accepted.graphs:
         return InstancePlan(instance, (), instance.status)
     if labels.is_suspended(instance.annotations):
         return _suspended(instance, now)
-    found = instances.reconcile(instance, accepted, view, signals, now, planner_cache)
+    found = instances.reconcile(instance, number, accepted, view, signals, now, planner_cache)
     own = instance.status.get(conditions.OWN) or {}
     instance_status = conditions.instance_status(found, int(own.get("landedRevision") or 0))
     status = conditions.status_of(found, instance_status, now)

@@ -26,6 +26,8 @@ class AcceptedGraph(msgspec.Struct, frozen=True, eq=False):
     newest: CompiledGraph
     graphs: Mapping[int, CompiledGraph]
     is_paused: bool = False
+    let_on: Mapping[str, int] = {}
+    """The graph revision that an instance, by its uid, may go on to now."""
 
     def gates_of(self, node: CompiledNode) -> CompiledNode:
         """The newest form of the node, for its gates; its own where it is gone from the definition."""

@@ -1,7 +1,8 @@
 """How an edit of a definition reaches its instances: as graph revisions that are granted to one after another.
 
-An instance that was not granted the newest one goes on with the one it has, edits of its own spec included. A grant
-is an annotation of the instance, so that it is written before anything acts on it.
+An instance that was not granted the newest one goes on with the one it has, edits of its own spec included. Who is let on
+takes the newest one with its own next revision, which is written before anything acts on it. Until then it is asked
+again in every look, and keeps its place in the line.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from headgate.graph.reconcile import (
     conditions,
     contents,
     definition_removal,
+    granted_graph,
     judging,
     labels,
     revisions,
@@ -50,6 +52,8 @@ class RolloutMember(msgspec.Struct):
     """The last graph revision that all of it was at and ready."""
     answer: GateVerdict | None = None
     is_granted_now: bool = False
+    number_before: int = 0
+    """What it had before this look granted it another."""
 
     @property
     def has_landed(self) -> bool:
@@ -75,14 +79,14 @@ class DefinitionRollout(msgspec.Struct):
     """While the definition is being deleted: what it waits for."""
 
 
-def is_instance_ready(instance: Object) -> bool:
-    """By what was last written about it, if that is about what it is now."""
+def is_instance_ready(instance: Object, number: int) -> bool:
+    """By what was last written about it, if that is about what it is now, at the graph revision of that number."""
     own = instance.status.get(conditions.OWN) or {}
     return bool(
         own.get("isReady")
         and own.get("isPropagated")
         and own.get("observedGeneration") == instance.generation
-        and str(own.get("graphRevision")) == instance.annotations.get(labels.GRAPH_REVISION)
+        and own.get("graphRevision") == number
     )
 
 
@@ -93,8 +97,8 @@ def standing_of(instance: Object) -> tuple[object, ...]:
         instance.uid,
         instance.deleted_at,
         instance.generation,
-        annotations.get(labels.GRAPH_REVISION),
         annotations.get(labels.STARTED_ON),
+        annotations.get(applysets.KINDS),
         labels.is_paused(annotations),
         labels.is_suspended(annotations),
         instance.labels.get(labels.OWNED),
@@ -135,6 +139,7 @@ class _Pass:
         self._planner_cache = planner_cache
         self._is_paused = labels.is_paused(item.annotations)
         self._actions: list[Action] = []
+        self._let_on: dict[str, int] = {}
         self._looks: list[Instant] = []
         found = (
             revisions.graph_from_object(each)
@@ -161,7 +166,7 @@ class _Pass:
         graphs = {
             known.number: self._planner_cache.graph_of(known, self._item) for known in self._known.values()
         }
-        accepted = AcceptedGraph(self._item.name, graph, graphs, self._is_paused)
+        accepted = AcceptedGraph(self._item.name, graph, graphs, self._is_paused, self._let_on)
         self._let_go(number, members)
         if self._item.deleted_at is not None:
             self._actions += definition_removal.deletions(self._item, self._instances, self._view)
@@ -239,19 +244,22 @@ class _Pass:
         for instance in in_order(self._view.of_kind(group, graph.kind)):
             if instance.deleted_at is not None:
                 continue
-            text = instance.annotations.get(labels.GRAPH_REVISION, "")
-            number = int(text) if text.isascii() and text.isdigit() else 0
+            number = granted_graph.number_of(instance, self._view)
             granted = self._known.get(number)
             is_updated = granted is not None and granted.hash == graph.content_hash
             number = number if granted is not None else 0
             own = instance.status.get(conditions.OWN) or {}
             landed_number = int(own.get("landedGraphRevision") or 0)
-            is_ready = number > 0 and is_instance_ready(instance)
-            found.append(RolloutMember(instance, number, is_updated, is_ready, landed_number))
+            is_ready = number > 0 and is_instance_ready(instance, number)
+            found.append(
+                RolloutMember(instance, number, is_updated, is_ready, landed_number, number_before=number)
+            )
         return found
 
     def _admit(self, graph: CompiledGraph, newest: int, members: list[RolloutMember]) -> None:
         start = self._landed_number(members) or newest
+        # A graph revision that is not written yet, or whose kind is not served as it says, is nobody's to have.
+        is_served = not self._actions
         is_at_rest = all(not member.number or member.is_updated for member in members)
         # Nobody asks for the line of a propagation in which nobody stands.
         items = (
@@ -270,15 +278,15 @@ class _Pass:
         )
         for index, member in enumerate(members):
             if not member.number:
-                self._grant(member, start, is_start=True)
+                self._start(member, start)
             elif member.is_updated:
                 self._keep_managed(member)
             else:
                 item = items[index]
-                member.answer = self._answer(member, item, evaluator)
+                member.answer = self._answer(member, newest, item, evaluator)
                 if member.answer.is_allowed:
                     evaluator.admit(item)
-                    self._grant(member, newest, is_start=False)
+                    self._admitted(member, newest, is_served=is_served)
                 else:
                     self._keep_managed(member)
                     if member.answer.requeue_at is not None:
@@ -307,7 +315,7 @@ class _Pass:
         )
 
     def _answer(
-        self, member: RolloutMember, item: GraphItem, evaluator: judging.GateEvaluator
+        self, member: RolloutMember, newest: int, item: GraphItem, evaluator: judging.GateEvaluator
     ) -> GateVerdict:
         annotations = member.instance.annotations
         if self._is_paused:
@@ -316,13 +324,24 @@ class _Pass:
             return judging.paused(f"{member.instance.kind} {member.instance.name}")
         if labels.is_suspended(annotations):
             return _SUSPENDED
+        if labels.is_given_up(self._item.annotations, newest):
+            return judging.given_up(f"{self._item.kind} {self._item.name}", f"graph revision {newest}")
         return evaluator.ask(item)
 
-    def _grant(self, member: RolloutMember, number: int, *, is_start: bool) -> None:
-        annotations = {**member.instance.annotations, labels.GRAPH_REVISION: str(number)}
-        if is_start:
-            annotations[labels.STARTED_ON] = str(number)
+    def _start(self, member: RolloutMember, number: int) -> None:
+        annotations = {**member.instance.annotations, labels.STARTED_ON: str(number)}
         self._actions.append(Update(self._managed(member.instance, annotations)))
+        self._grant(member, number)
+
+    def _admitted(self, member: RolloutMember, number: int, *, is_served: bool) -> None:
+        """What has to be written before it moves is written now, and it moves after the next look."""
+        if not self._is_managed(member.instance, self._graph):
+            self._actions.append(Update(self._managed(member.instance, member.instance.annotations)))
+        elif is_served:
+            self._let_on[member.instance.uid] = number
+            self._grant(member, number)
+
+    def _grant(self, member: RolloutMember, number: int) -> None:
         member.is_granted_now = True
         member.number = number
         member.is_updated = self._known[number].hash == self._known[max(self._known)].hash
@@ -331,9 +350,18 @@ class _Pass:
     def _keep_managed(self, member: RolloutMember) -> None:
         """A graph that holds the instance writes the name of its own definition where this one's stands."""
         instance = member.instance
+        if not self._is_managed(instance):
+            self._actions.append(Update(self._managed(instance, instance.annotations)))
+
+    def _is_managed(self, instance: Object, graph: CompiledGraph | None = None) -> bool:
+        """With a graph, also as one that has the kinds of it."""
         marks = (instance.labels.get(labels.OWNED), instance.labels.get(labels.DEFINITION_NAME))
         if labels.FINALIZER not in instance.finalizers or marks != ("true", self._item.name):
-            self._actions.append(Update(self._managed(instance, instance.annotations)))
+            return False
+        annotations = instance.annotations
+        return graph is None or applysets.parent_annotations(graph, annotations)[
+            applysets.KINDS
+        ] == annotations.get(applysets.KINDS)
 
     def _managed(self, instance: Object, annotations: dict[str, str]) -> Object:
         finalizers = instance.finalizers
@@ -357,7 +385,7 @@ class _Pass:
         if len(self._known) < 2:
             return
         used = {newest, self._landed_number(members), *(member.number for member in members)}
-        used |= {int(member.instance.annotations.get(labels.GRAPH_REVISION) or 0) for member in members}
+        used |= {member.number_before for member in members}
         for item in self._view.of_kind("kro.run", revisions.KIND):
             if item.labels.get(labels.DEFINITION_NAME) == self._item.name:
                 used.add(int((item.status.get("inputs") or {}).get("graphRevision") or 0))

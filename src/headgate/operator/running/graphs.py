@@ -66,6 +66,8 @@ class LiveGraphController(GraphController):
             # its instance is looked at again: it waited for this.
             for key in self._instance_with(item):
                 self._enqueue(key)
+            if item.kind == CRD_KIND and labels.DEFINITION_NAME in item.labels:
+                self._enqueue(graphs.request_for(item.labels[labels.DEFINITION_NAME]))
         if item.kind != CRD_KIND and before is not None and not _was_ours(before):
             message = f"{item.kind} {item.name} was there already, was nobody's, and belongs to it now"
             for key in self._instance_with(item):

@@ -97,7 +97,8 @@ class Term:
             ObjectFeed((workloads.MANAGER,), self._clock),
             ObjectFeed((graphs.MANAGER,), self._clock),
         )
-        watches, graph_watches = (Watches(self._client, feed, self._namespace) for feed in (own, graph_feed))
+        watches = Watches(self._client, own, self._namespace, workloads.read)
+        graph_watches = Watches(self._client, graph_feed, self._namespace)
         self._watches = [watches, graph_watches]
         for api_version, kind, labels in workloads.WATCHED:
             watches.start(await self._served(api_version, kind), labels)
@@ -162,6 +163,7 @@ class Term:
             self._pace,
             manager=workloads.MANAGER,
             by=controller.name,
+            read=workloads.read,
         )
         loop = ControllerLoop(
             "workloads", watches, controller, writer, self._recorder, self._pace, self._meter, self._clock

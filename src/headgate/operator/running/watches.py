@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Iterator
 
 from headgate.kernel.objects import Object
+from headgate.kubernetes import objects
 from headgate.kubernetes.client import Client
-from headgate.kubernetes.reflector import Reflector
+from headgate.kubernetes.reflector import ReadObject, Reflector
 from headgate.kubernetes.resources import ApiResource
 from headgate.operator.running import ending
 from headgate.operator.running.feed import ObjectFeed
@@ -17,10 +18,13 @@ class Watches:
     """Gone through, it has all that is known, in the order in which the kinds were started. A kind is watched in one
     version: the objects of all versions are the same."""
 
-    def __init__(self, client: Client, feed: ObjectFeed, namespace: str = "") -> None:
+    def __init__(
+        self, client: Client, feed: ObjectFeed, namespace: str = "", read: ReadObject = objects.read
+    ) -> None:
         self._client = client
         self._feed = feed
         self._namespace = namespace
+        self._read = read
         self._reflectors: dict[tuple[str, str], Reflector] = {}
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
 
@@ -53,6 +57,7 @@ class Watches:
             self._feed,
             namespace=self._namespace if resource.is_namespaced else "",
             labels=labels,
+            read=self._read,
             read_document=self._feed.read_document,
         )
         self._reflectors[key] = reflector

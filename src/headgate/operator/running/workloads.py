@@ -5,8 +5,11 @@ from __future__ import annotations
 import functools
 
 from headgate.kernel.identifiers import NamedIds
+from headgate.kernel.objects import Object
+from headgate.kubernetes import objects
+from headgate.kubernetes.resources import ApiResource, Document
 from headgate.operator.crds import workloads as kinds
-from headgate.workload import labels, model
+from headgate.workload import labels, model, pods
 from headgate.workload.controller import WorkloadController
 from headgate.workload.expand import autoscalers, revisions
 from headgate.workload.plan import planner
@@ -31,6 +34,11 @@ WATCHED_WHERE_SERVED: tuple[tuple[str, str, str], ...] = (
     (model.CLAIM_API_VERSION, model.CLAIM_TEMPLATE_KIND, ""),
 )
 """What only sets that share devices need, and not every cluster has. Templates are everybody's."""
+
+
+def read(document: Document, resource: ApiResource) -> Object:
+    """As planners need it: of pods, of which there are most, very little."""
+    return pods.read_alone(objects.read(document, resource))
 
 
 def controller() -> WorkloadController[WorkloadPlan]:

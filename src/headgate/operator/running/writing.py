@@ -25,6 +25,7 @@ from headgate.kubernetes import managed_fields, objects
 from headgate.kubernetes.discovery import Discovery
 from headgate.kubernetes.errors import NotFoundError
 from headgate.kubernetes.fencing import FencedClient
+from headgate.kubernetes.reflector import ReadObject
 from headgate.kubernetes.resources import ApiResource, Document
 from headgate.operator.running import translation
 from headgate.operator.running.contested import ContestedObjects
@@ -55,8 +56,9 @@ class ObjectWriter:
         manager: str,
         by: str,
         applied: Callable[[Object | None, Object], None] | None = None,
+        read: ReadObject = objects.read,
     ) -> None:
-        """`applied` is shown what an object was, and what the server has after it was made or changed, with those labels
+        """`read` is how the controller keeps objects; `applied` is shown what an object was, and what the server has after it was made or changed, with those labels
         and annotations alone that are this controller's."""
         self._client = client
         self._discovery = discovery
@@ -66,6 +68,7 @@ class ObjectWriter:
         self._manager = manager
         self._by = by
         self._applied = applied
+        self._read = read
         self._retired = RetiredRevisions(client, discovery, feed, pace, by)
         self._contested = ContestedObjects()
 
@@ -115,7 +118,7 @@ class ObjectWriter:
                 resource_version=ABSENT_VERSION,
                 force=True,
             )
-        made = objects.read(answer, resource)
+        made = self._read(answer, resource)
         self._feed.read_document(made, answer)
         self._show(None, made)
         try:
@@ -187,7 +190,7 @@ class ObjectWriter:
         answer = await self._client.apply(
             resource, written, manager=self._manager, uid=seen.uid, force=True, subresource="status"
         )
-        return objects.read(answer, resource)
+        return self._read(answer, resource)
 
     async def _replace_status(
         self, resource: ApiResource, seen: Object, status: Document, cache: ObjectCache
@@ -197,7 +200,7 @@ class ObjectWriter:
         written = self._document(seen, cache)
         written["metadata"] |= {"uid": seen.uid, "resourceVersion": str(seen.resource_version)}
         answer = await self._client.update(resource, {**written, "status": status}, manager=self._manager)
-        return objects.read(answer, resource)
+        return self._read(answer, resource)
 
     async def _delete(self, seen: Object, version: int | None) -> None:
         """Only as of that version, if there is one: a watch may be behind, and what seemed to be down may serve by now."""
@@ -223,7 +226,7 @@ class ObjectWriter:
             self._feed.deleted(seen, self._by)
 
     def _tell(self, answer: Document, resource: ApiResource, before: Object) -> None:
-        item = objects.read(answer, resource)
+        item = self._read(answer, resource)
         if (
             item.deleted_at is not None
             and before.deleted_at is not None

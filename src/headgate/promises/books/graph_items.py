@@ -81,15 +81,14 @@ def _before(unit: NodeUnit, newest: CompiledNode) -> GraphItem:
 
 
 def member_before(member: RolloutMember, newest: int, index: int) -> GraphItem:
-    """As its annotations and its status said before the plan; one that starts is no part of the line."""
-    found = member.instance.annotations
-    had = found.get(labels.GRAPH_REVISION)
-    is_current = had is None or (member.is_updated and not member.is_granted_now)
-    is_moved = had == str(newest) and found.get(labels.STARTED_ON) != had
+    """As its revisions and its status said before the plan; one that starts is no part of the line."""
+    had = member.number_before
+    is_current = not had or (member.is_updated and not member.is_granted_now)
+    is_moved = had == newest and member.instance.annotations.get(labels.STARTED_ON) != str(had)
     return GraphItem(
         member.instance,
         is_current,
-        had is not None and is_instance_ready(member.instance),
+        had > 0 and is_instance_ready(member.instance, had),
         is_changed=is_current and is_moved,
         is_member=True,
         value=member.instance.spec,

@@ -10,7 +10,7 @@ from headgate.graph.reconcile import labels
 from headgate.kernel.objects import Key, Object
 from headgate.kernel.problems import Problem, Rejected
 
-_KEPT_ANNOTATIONS = (labels.GRAPH_REVISION, labels.STARTED_ON)
+_KEPT_ANNOTATIONS = (labels.STARTED_ON,)
 _KEPT_LABELS = "kro.run/"
 
 

@@ -1,0 +1,28 @@
+"""Which graph revision an instance was granted: the one that its newest revision is made from.
+
+That revision is written before any object of it, so a grant needs no write of its own, and whoever was let on and did
+not come to write it was granted nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from headgate.graph.reconcile import cluster_view, conditions, labels
+from headgate.kernel.objects import Object
+
+
+def number_of(instance: Object, view: cluster_view.ClusterView) -> int:
+    """0 for none yet. Where somebody took its revisions away its status still says what it had; one that has neither has
+    only begun."""
+    found = {
+        int(item.spec["number"]): item.status["inputs"]
+        for item in cluster_view.revisions_among(view.parts_of(instance.uid), instance)
+        if isinstance(item.status.get("inputs"), Mapping)
+    }
+    if found:
+        return int(found[max(found)].get("graphRevision") or 0)
+    own = instance.status.get(conditions.OWN) or {}
+    started_on = instance.annotations.get(labels.STARTED_ON, "")
+    is_number = started_on.isascii() and started_on.isdigit()
+    return int(own.get("graphRevision") or 0) or (int(started_on) if is_number else 0)
