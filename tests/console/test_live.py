@@ -61,6 +61,19 @@ def test_both_tabs_see_it_and_neither_asks_again(page: Page, client: Client) -> 
     assert {path for path in asked if path != "/v1/future"} == set()
 
 
+def test_a_plan_is_received_and_read_beside_the_page(page: Page, client: Client) -> None:
+    """Of ten thousand targets it has ten megabytes, which would hold up whoever scrolls meanwhile."""
+    ten_nodes(client, 5)
+    for deployment in ("node-drain", "kubelet", "node-uncordon"):
+        publish(client, deployment, "v1")
+    enter(page, client)
+    page.goto(f"{client.address}/fleet")
+    expect(page.locator(".time .said")).to_contain_text("all is done in")
+    asked = page.evaluate("performance.getEntriesByType('resource').map((one) => new URL(one.name).pathname)")
+    assert "/v1/session" in asked
+    assert "/v1/future" not in asked
+
+
 def test_what_is_shown_is_right_after_the_server_was_away(page: Page, server: Server, client: Client) -> None:
     three_nodes(client, APPROVAL)
     enter(page, client)

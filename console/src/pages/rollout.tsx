@@ -5,7 +5,7 @@ import { HeldActs } from "../acts/obstacles";
 import { freeze, orderMany, rejectVersion } from "../acts/fleet";
 import { VoteButtons } from "../acts/votes";
 import { all, get, place, serverNow } from "../api/client";
-import type { Approval, Bracket, DeploymentExplanation, EnvironmentStatus, Job, ListedTarget, LiveEvent, Page, ReasonGroup, Version } from "../api/types";
+import type { Approval, Bracket, DeploymentExplanation, EnvironmentStatus, Job, ListedTarget, LiveEvent, Page, ReasonGroup, SeenBudget, Version } from "../api/types";
 import { ofKinds, useLive } from "../live/queries";
 import type { Tables } from "../live/store";
 import { useJobs, useObjects, useStatus } from "../live/tables";
@@ -212,25 +212,33 @@ function Limits({ time, policies }: { time: TimeLine; policies: Set<string | nul
   const at = time.at === null ? time.span.now : Date.parse(time.at);
   return (
     <Section title="Limits over time" id="limits">
-      {budgets.map((budget) => {
-        const points = usesOf([...time.past, ...(time.future?.changes ?? []).filter((change) => Date.parse(change.at) > time.span.now)], budget.name);
-        return (
-          <div key={budget.name} className="limit">
-            <div className="row">
-              <Slots used={budget.used} limit={budget.limit} />
-              <b className="figures">
-                {budget.used} of {budget.limit}
-              </b>
-              <span className="grow">
-                <Written text={budget.rule} /> <span className="soft">(<Written text={`${budget.policy}${budget.scope ? `, ${budget.scope}` : ""}`} />)</span>
-              </span>
-              {budget.stoppedAt !== null && <Mark tone="bad" sign="✕" word="the line is stopped" />}
-            </div>
-            <Usage points={points} span={time.span} at={at} label={`${budget.rule}: ${budget.used} of ${budget.limit} used; at most ${Math.max(0, ...points.map((point) => point.used))} in this time`} />
-          </div>
-        );
-      })}
+      {budgets.map((budget) => (
+        <Limit key={budget.name} budget={budget} time={time} at={at} />
+      ))}
     </Section>
+  );
+}
+
+function Limit({ budget, time, at }: { budget: SeenBudget; time: TimeLine; at: number }): ReactNode {
+  const { past, future, span } = time;
+  const was = useMemo(() => usesOf(past, budget.name), [past, budget.name]);
+  const will = useMemo(() => usesOf(future?.changes ?? [], budget.name), [future, budget.name]);
+  const points = [...was, ...will.filter((point) => point.at > span.now)];
+  const most = points.reduce((highest, point) => Math.max(highest, point.used), 0);
+  return (
+    <div className="limit">
+      <div className="row">
+        <Slots used={budget.used} limit={budget.limit} />
+        <b className="figures">
+          {budget.used} of {budget.limit}
+        </b>
+        <span className="grow">
+          <Written text={budget.rule} /> <span className="soft">(<Written text={`${budget.policy}${budget.scope ? `, ${budget.scope}` : ""}`} />)</span>
+        </span>
+        {budget.stoppedAt !== null && <Mark tone="bad" sign="✕" word="the line is stopped" />}
+      </div>
+      <Usage points={points} span={span} at={at} label={`${budget.rule}: ${budget.used} of ${budget.limit} used; at most ${most} in this time`} />
+    </div>
   );
 }
 
