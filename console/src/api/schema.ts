@@ -3375,7 +3375,7 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             next: string | null;
         };
-        /** @description `message` is the one sentence to read first. */
+        /** @description `message` is the one sentence to read first; `orders` says what can be ordered, and of the rest why it cannot. */
         TargetDetail: {
             name: string;
             deployment: string;
@@ -3392,6 +3392,15 @@ export interface components {
             /** @enum {string} */
             verification: "none" | "running" | "passed" | "failed" | "abandoned";
             group: string | null;
+            orders: components["schemas"]["OrderOutlook"][];
+        };
+        /** @description Whether an order would be carried out now: `refusal` is the sentence that it would be answered with, null if it would be. `to` is the version that it would bring, null where it brings none or one has to be named; `versions` are those that can be named. */
+        OrderOutlook: {
+            /** @enum {string} */
+            action: "retry" | "redeploy" | "rollback" | "abort" | "release";
+            refusal: string | null;
+            to: string | null;
+            versions: string[];
         };
         /** @description `changes` says what can change the state next, `blocked` that nothing but a person can; `tree` is the same and what is below, down to the pods of a cluster. */
         Explanation: {
@@ -3426,7 +3435,7 @@ export interface components {
             held: boolean;
             message: string;
         };
-        /** @description `policy` and `rule` are null for the gates that are always on. */
+        /** @description `policy` and `rule` are null for the gates that are always on. `skipRefusal` says why a skip is refused or does not help, null if it lets the target pass. */
         RuleLine: {
             policy: string | null;
             rule: string | null;
@@ -3441,6 +3450,7 @@ export interface components {
             satisfiedAt: string | null;
             /** Format: date-time */
             nextEvaluationTime: string | null;
+            skipRefusal: string | null;
         };
         /** @description The job that the state is about: the one that lives, the one that failed, else the newest. */
         ExplainedJob: {
@@ -3580,6 +3590,7 @@ export interface components {
             count: number;
             targets: string[];
         };
+        /** @description `orders` says what can be ordered for it as a whole, and of the rest why it cannot; nothing for one that has ended. */
         Group: {
             id: string;
             policy: string;
@@ -3610,6 +3621,7 @@ export interface components {
             slotReleased: boolean;
             members: components["schemas"]["Member"][];
             history: components["schemas"]["Transition"][];
+            orders: components["schemas"]["OrderOutlook"][];
         };
         /** @description `version` is the locked version's tag. */
         Member: {

@@ -18,6 +18,7 @@ export type Member = Schemas["Member"];
 export type Budget = Schemas["Budget"];
 export type ListedTarget = Schemas["ListedTarget"];
 export type TargetDetail = Schemas["TargetDetail"];
+export type OrderOutlook = Schemas["OrderOutlook"];
 export type Job = Schemas["Job"];
 export type Version = Schemas["Version"];
 export type Freeze = Schemas["Freeze"];

@@ -36,6 +36,11 @@ function isBecauseOf(reason: ReasonGroup, groups: Group[]): boolean {
   return (reason.actions ?? []).some((action) => groups.some((group) => action.command.endsWith(`--group ${group.id}`)));
 }
 
+/** Whether explain says that somebody can do it. */
+export function isOffered(reason: ReasonGroup, command: string): boolean {
+  return (reason.actions ?? []).some((action) => action.command.startsWith(command));
+}
+
 /** How many wait for nothing but that these cycles go on: they need nobody of their own. */
 export function heldBack(reasons: ReasonGroup[], groups: Group[]): number {
   return reasons.filter((reason) => reason.state === "waiting" && isBecauseOf(reason, groups)).reduce((sum, reason) => sum + reason.count, 0);

@@ -2,10 +2,11 @@
 import { type ReactNode, useRef } from "react";
 import { ActButton } from "../acts/act";
 import { freeze, onGroup, order, orderMany, unfreeze } from "../acts/fleet";
+import { Refusals } from "../acts/obstacles";
 import { VoteButtons } from "../acts/votes";
 import { all, get, place } from "../api/client";
 import type { AwaitedApproval, DeploymentExplanation, EnvironmentStatus, Freeze, Group, Job, Page, ReasonGroup, Status } from "../api/types";
-import { changesNeed, heldBack, mayNeedSomebody, stuck } from "../live/needed";
+import { changesNeed, heldBack, isOffered, mayNeedSomebody, stuck } from "../live/needed";
 import { ofKinds, useLive } from "../live/queries";
 import { placeByName, useJobs, useObjects, useStore } from "../live/tables";
 import { Link, to } from "../router";
@@ -336,15 +337,17 @@ export function nobody(isKnown: boolean, silent: number): string {
 function FailedCycle({ group }: { group: Group }): ReactNode {
   const failed = group.members.find((member) => member.state === "failed") ?? group.members[0];
   const where = `${group.environment}/${group.resource}`;
+  const acts = [onGroup("retry", group), onGroup("release", group)] as const;
   return (
     <li className="row bad">
       <span className="mark bad">✕ cycle failed</span>
       <span className="grow">
         {group.policy} on {failed === undefined ? where : <Link href={to("targets", failed.deployment, group.environment, group.resource)}>{where}</Link>}:{" "}
         <Brief text={group.reason} />
+        <Refusals acts={acts} />
       </span>
-      <ActButton act={onGroup("retry", group.id, group.resource)} />
-      <ActButton act={onGroup("release", group.id, group.resource)} />
+      <ActButton act={acts[0]} />
+      <ActButton act={acts[1]} />
     </li>
   );
 }
@@ -365,7 +368,7 @@ function Stuck({ deployment, reason }: { deployment: string; reason: ReasonGroup
         ))}
         {reason.count > shown.length && ` and ${reason.count - shown.length} more`} in <Written text={reason.environment} />: <Brief text={reason.message} />
       </span>
-      {reason.state === "failed" && <ActButton act={one ? order("retry", one) : orderMany("retry", deployment, reason.environment)} />}
+      {reason.state === "failed" && isOffered(reason, "headgate retry ") && <ActButton act={one ? order("retry", one) : orderMany("retry", deployment, reason.environment)} />}
     </li>
   );
 }

@@ -2,6 +2,7 @@
 import { type ReactNode, useState } from "react";
 import { ActButton } from "../acts/act";
 import { onGroup, order, skip } from "../acts/fleet";
+import { Refusals } from "../acts/obstacles";
 import { all, get, place } from "../api/client";
 import type { Action, Bracket, Explanation, Group, Job, LiveEvent, Page, RuleLine, TargetDetail, TargetVariable } from "../api/types";
 import { ofKinds, useLive } from "../live/queries";
@@ -34,6 +35,7 @@ export function Target({ deployment, environment, resource }: Where): ReactNode 
   const jobs = useLive(`jobs ${name}`, () => get<Page<Job>>(`release-targets/${name}/jobs`), concerns);
   const found = explanation.data;
   const target = { deployment, environment, resource };
+  const acts = (["retry", "redeploy", "rollback"] as const).map((action) => order(action, target, detail.data?.orders ?? null));
   if (found === undefined) return explanation.error ? <Trouble error={explanation.error} /> : <Loading what="the target" />;
   return (
     <>
@@ -45,11 +47,12 @@ export function Target({ deployment, environment, resource }: Where): ReactNode 
           </span>
         </h1>
         <span className="buttons">
-          <ActButton act={order("retry", target)} />
-          <ActButton act={order("redeploy", target)} />
-          <ActButton act={order("rollback", target)} />
+          {acts.map((act) => (
+            <ActButton key={act.label} act={act} />
+          ))}
         </span>
       </div>
+      <Refusals acts={acts} />
       <Answer found={found} detail={detail.data} deployment={deployment} />
       <div className="aside">
         <div className="stack">
@@ -135,6 +138,10 @@ function Gates({ rules, actions, target }: { rules: RuleLine[]; actions: Action[
             const verdict = VERDICTS[rule.verdict];
             const end = endOf(rule);
             const who = whoCan(rule, actions);
+            const act =
+              rule.verdict !== "allowed" && rule.policy !== null
+                ? skip({ rule: rule.rule ?? rule.type, policy: rule.policy, refusal: rule.skipRefusal ?? undefined }, { ...target, tag: rule.version })
+                : undefined;
             return (
               <li key={index}>
                 <Mark tone={verdict.tone} sign={verdict.sign} word={rule.verdict} />
@@ -169,10 +176,9 @@ function Gates({ rules, actions, target }: { rules: RuleLine[]; actions: Action[
                       {who && ` · ${who}`}
                     </small>
                   )}
+                  {act && <Refusals acts={[act]} />}
                 </div>
-                {rule.verdict !== "allowed" && rule.policy !== null && (
-                  <ActButton act={skip(rule.rule ?? rule.type, rule.policy, { ...target, tag: rule.version })} />
-                )}
+                {act && <ActButton act={act} />}
               </li>
             );
           })}
@@ -203,6 +209,7 @@ function InCycle({ id }: { id: string }): ReactNode {
   const group = useLive(`group ${id}`, () => get<Group>(`groups/${place(id)}`), (event) => event.kind === "Group" || event.kind === "Job");
   if (group.data === undefined) return <Trouble error={group.error} />;
   const one = group.data;
+  const acts = (["retry", "abort", "release"] as const).map((action) => onGroup(action, one));
   return (
     <Section
       title={`Cycle on ${one.resource}: ${spaced(one.status)}`}
@@ -210,13 +217,14 @@ function InCycle({ id }: { id: string }): ReactNode {
       acts={
         one.status === "failed" ? (
           <span className="buttons">
-            <ActButton act={onGroup("retry", one.id, one.resource)} />
-            <ActButton act={onGroup("abort", one.id, one.resource)} />
-            <ActButton act={onGroup("release", one.id, one.resource)} />
+            {acts.map((act) => (
+              <ActButton key={act.label} act={act} />
+            ))}
           </span>
         ) : undefined
       }
     >
+      {one.status === "failed" && <Refusals acts={acts} />}
       {one.reason && <p><Brief text={one.reason} /></p>}
       <Ordered group={one} />
     </Section>

@@ -14,9 +14,11 @@ from headgate.api import (
     filters,
     finding,
     lists,
+    outlooks,
     pages,
     refusals,
     replies,
+    rollout_views,
 )
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.lists import Listing
@@ -46,8 +48,10 @@ _FILTERS = {
 _KINDS = {"environment": kinds.ENVIRONMENT, "resource": kinds.RESOURCE, "policy": kinds.POLICY}
 
 
-def document(group: records.Group, tags: views.Tags) -> dict[str, Any]:
-    return views.of_group(group, (views.of_member(member, tags) for member in group.members))
+def document(state: State, group: records.Group) -> dict[str, Any]:
+    tags = tags_of(state, (group,))
+    shown = views.of_group(group, (views.of_member(member, tags) for member in group.members))
+    return {**shown, "orders": [msgspec.to_builtins(one) for one in outlooks.of_group(state, group)]}
 
 
 def tags_of(state: State, groups: Iterable[records.Group]) -> views.Tags:
@@ -80,8 +84,8 @@ def _by_name(state: State, given: Mapping[str, str]) -> dict[str, str]:
 
 async def _documents(call: Request, rows: Sequence[Row]) -> list[tuple[Key, dict[str, Any]]]:
     groups = [_from_row(row) for row in rows]
-    tags = await replies.ask(call, lambda view: tags_of(view.engine.state, groups))
-    return [((row["created_at"], row["id"]), document(group, tags)) for row, group in zip(rows, groups)]
+    shown = await replies.ask(call, lambda view: [document(view.engine.state, group) for group in groups])
+    return [((row["created_at"], row["id"]), one) for row, one in zip(rows, shown)]
 
 
 def _from_row(row: Row) -> records.Group:
@@ -92,8 +96,7 @@ def _from_row(row: Row) -> records.Group:
 
 async def get_group(call: Request) -> Answer:
     group = await _stored(call)
-    tags = await replies.ask(call, lambda view: tags_of(view.engine.state, (group,)))
-    return replies.object_answer(document(group, tags))
+    return replies.object_answer(await replies.ask(call, lambda view: document(view.engine.state, group)))
 
 
 async def _stored(call: Request) -> records.Group:
@@ -130,7 +133,7 @@ def _act(action: Action, reference: str, given: bodies.GroupActionInput, context
     )
     with refusals.as_conflict("The group is not in a state for this"):
         context.apply(change)
-    return replies.reply(200, document(group, tags_of(context.engine.state, (group,))))
+    return replies.reply(200, document(context.engine.state, group))
 
 
 def _check_member(action: Action, group: records.Group, member: str | None) -> None:
@@ -152,18 +155,18 @@ _ACTIONS: tuple[tuple[str, Action, str, str], ...] = (
 ROUTES: tuple[Route, ...] = (
     Route(
         "GET", "/v1/groups", "listGroups", "List groups, newest first",
-        list_groups, "read", "groups", {200: PageSchema(views.GroupView)},
+        list_groups, "read", "groups", {200: PageSchema(rollout_views.GroupView)},
         query=(
             *pages.parameters("group", pages.NEWEST_FIRST, pages.NEWEST_FIRST[0]),
             *_FILTERS.values(),
         ),
         problems=(422,),
     ),
-    Route("GET", "/v1/groups/{group}", "getGroup", "Get a group", get_group, "read", "groups", {200: views.GroupView}),
+    Route("GET", "/v1/groups/{group}", "getGroup", "Get a group", get_group, "read", "groups", {200: rollout_views.GroupView}),
     *(
         Route(
             "POST", f"/v1/groups/{{group}}/{path}", operation, summary,
-            partial(act, action), "group:act", "groups", {200: views.GroupView},
+            partial(act, action), "group:act", "groups", {200: rollout_views.GroupView},
             body=bodies.GroupActionInput, body_required=False, mutates=True, problems=(409,),
         )
         for path, action, operation, summary in _ACTIONS

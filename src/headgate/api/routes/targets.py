@@ -15,6 +15,7 @@ from headgate.api import (
     levels_below,
     lists,
     orderings,
+    outlooks,
     pages,
     replies,
     rollout_views,
@@ -188,6 +189,7 @@ def _detail(view: EngineView, reference: str) -> dict[str, Any]:
         "deployedAt": rendering.shown_or_none(target.record.deployed_at),
         "verification": target.record.verification,
         "group": explanation.group.id if explanation.group is not None else None,
+        "orders": [msgspec.to_builtins(one) for one in outlooks.of_target(state, target)],
     }
 
 

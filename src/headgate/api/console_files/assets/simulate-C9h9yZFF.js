@@ -1,4 +1,4 @@
-import{r as i,j as e,T as S,as as N,S as E,Y as m}from"./index-DbYztAm9.js";import{E as R}from"./editor-D9EzXcH-.js";const T=`apiVersion: headgate.dev/v1
+import{r as i,j as e,T as S,at as N,S as E,Y as m}from"./index-Bgy2ExbQ.js";import{E as R}from"./editor-vucElzq6.js";const T=`apiVersion: headgate.dev/v1
 kind: Scenario
 metadata: {name: three nodes one after the other}
 spec:

@@ -1,0 +1,41 @@
+"""Whether orders would be carried out now, asked of what carries them out: so that whoever offers one can say before it is
+given why it would be refused."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from headgate.api.rollout_views import OrderOutlook
+from headgate.fleet.cycles import operators
+from headgate.fleet.engine import orders
+from headgate.fleet.model.records import GROUP_ENDED, Group
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Target
+
+_OF_TARGETS: tuple[Literal["retry", "redeploy", "rollback"], ...] = ("retry", "redeploy", "rollback")
+_OF_GROUPS: tuple[Literal["retry", "abort", "release"], ...] = ("retry", "abort", "release")
+
+
+def of_target(state: State, target: Target) -> list[OrderOutlook]:
+    return [_of_order(state, target, action) for action in _OF_TARGETS]
+
+
+def _of_order(state: State, target: Target, action: Literal["retry", "redeploy", "rollback"]) -> OrderOutlook:
+    """Going back may be refused without a version and not with one."""
+    found = orders.prospect(state, target, action, None)
+    versions = [
+        version.tag
+        for version in (orders.ran_here(state, target) if action == "rollback" else ())
+        if orders.prospect(state, target, action, version).flaw is None
+    ]
+    to = found.after.tag if found.after is not None else None
+    return OrderOutlook(action, None if versions else found.flaw, to, versions)
+
+
+def of_group(state: State, group: Group) -> list[OrderOutlook]:
+    """Nothing can be ordered for one that has ended."""
+    live = state.groups.get(group.id)
+    site = None if live is None else state.sites.get((live.rule, live.environment, live.resource))
+    if live is None or site is None or live.status in GROUP_ENDED:
+        return []
+    return [OrderOutlook(action, operators.refusal(state, site, live, action)) for action in _OF_GROUPS]
