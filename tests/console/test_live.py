@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -59,6 +61,56 @@ def test_both_tabs_see_it_and_neither_asks_again(page: Page, client: Client) -> 
         confirm(other, "Unfreeze")
         expect(legend).to_contain_text("3 waiting")
     assert {path for path in asked if path != "/v1/future"} == set()
+
+
+def test_tables_are_patched_and_not_asked_for_again(page: Page, client: Client) -> None:
+    three_nodes(client, APPROVAL)
+    publish(client, "api", "v1")
+    vote = {
+        "deployment": "api",
+        "tag": "v1",
+        "environment": "prod",
+        "status": "approved",
+        "reason": "looks good",
+    }
+    skip = {"rule": "somebody says yes", "policy": "careful", "resource": "n1", "reason": "an emergency"}
+    enter(page, client)
+    changes: list[tuple[str, str, Callable[[], Any]]] = [
+        (
+            "freezes",
+            "not today",
+            lambda: client.expect(201, "POST", "/v1/freezes", {"name": "f", "reason": "not today"}),
+        ),
+        ("signals", "error-rate", lambda: client.expect(201, "PUT", "/v1/signals/error-rate", {"value": 7})),
+        (
+            "policies",
+            "another",
+            lambda: client.apply(manifest("Policy", "another", selector="true", rules=[])),
+        ),
+        ("agents", "helper", lambda: client.apply(manifest("JobAgent", "helper"))),
+        ("versions", "v2", lambda: publish(client, "api", "v2")),
+        ("approvals", "looks good", lambda: client.expect(200, "POST", "/v1/approvals", vote)),
+        ("approvals", "an emergency", lambda: client.expect(201, "POST", "/v1/skips", skip)),
+        ("audit", "the-last", lambda: client.expect(201, "PUT", "/v1/signals/the-last", {"value": 7})),
+        (
+            "policies/careful",
+            "a better one",
+            lambda: client.expect(200, "PATCH", "/v1/policies/careful", {"description": "a better one"}),
+        ),
+    ]
+    for path, word, change in changes:
+        page.goto(f"{client.address}/{path}")
+        expect(page.get_by_text("● live")).to_be_visible()
+        expect(page.locator("h1")).to_be_visible()
+        expect(page.get_by_text("Loading")).to_have_count(0)
+        with questions(page) as asked:
+            change()
+            expect(page.locator("main")).to_contain_text(word)
+        assert {one for one in asked if not SENTENCES.search(one)} == set(), path
+
+
+SENTENCES = re.compile("/(status|explain|text|selection)$")
+"""What the server makes of all there is; it is asked for again where it may read otherwise."""
 
 
 def test_a_plan_is_received_and_read_beside_the_page(page: Page, client: Client) -> None:

@@ -2025,7 +2025,7 @@ export interface paths {
         };
         /**
          * Follow what happens
-         * @description Server-sent events: `id` is the event's number, `event` its type, `data` the event as JSON. With the header Last-Event-ID a stream goes on where it was left; `event: gap` says that events in between are gone. With `Accept: application/json` it answers one page, and `next` is the `after` of the next. With `changes=true` a stream begins with `event: state`, all targets, groups and budgets there are, in the words of `GET /v1/history`, and goes on with `event: changes` (a list of `table`, `name` and `row`, null if it is gone), `event: status` (that of `GET /v1/status`) and `event: objects` (`kind`, `name` and `object`: versions, policies, freezes, agents, signals, and the votes of an approval): enough to show all of it without asking again.
+         * @description Server-sent events: `id` is the event's number, `event` its type, `data` the event as JSON. With the header Last-Event-ID a stream goes on where it was left; `event: gap` says that events in between are gone. With `Accept: application/json` it answers one page, and `next` is the `after` of the next. With `changes=true` a stream begins with `event: state`, all targets, groups and budgets there are, in the words of `GET /v1/history`, and goes on with `event: changes` (a list of `table`, `name` and `row`, null if it is gone), `event: status` (that of `GET /v1/status`) and `event: objects` (`kind`, `name` and `object`: objects of all kinds, groups, the votes of an approval, all skips, and entries of the audit log for those who may read it): enough to show all of it without asking again.
          *
          *     Needs the permission `read`.
          */

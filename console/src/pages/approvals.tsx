@@ -6,7 +6,8 @@ import { VoteButtons } from "../acts/votes";
 import { all, place, send } from "../api/client";
 import type { Approval, Concerns, Skip } from "../api/types";
 import { askedVotes, changesNeed } from "../live/needed";
-import { ofKinds, useLive } from "../live/queries";
+import { useLive } from "../live/queries";
+import { placeVotes, useObjects } from "../live/tables";
 import { Link, to } from "../router";
 import { useSession } from "../session";
 import { type Column, Listing } from "../ui/listing";
@@ -45,7 +46,7 @@ function endSkip(one: Skip): Act {
 export function Approvals(): ReactNode {
   const { session } = useSession();
   const waiting = useLive("awaited", askedVotes, changesNeed);
-  const skips = useLive("skips", () => all<Skip>("skips"), ofKinds("Skip"));
+  const skips = useObjects<Skip>("skips", "Skip", () => all<Skip>("skips"), (_, __, every) => every as Skip[]);
   const columns = useMemo<Column<Approval>[]>(
     () => [
       {
@@ -73,7 +74,8 @@ export function Approvals(): ReactNode {
         title="Approvals"
         noun="vote"
         path="approvals"
-        kinds={["Approval", "Version"]}
+        kind="Approval"
+        placed={placeVotes}
         columns={columns}
         choices={[
           { key: "environment", label: "Environment", of: (one: Approval) => one.environment },
@@ -103,8 +105,8 @@ export function Approvals(): ReactNode {
       />
       <Section title="Skips" id="skips">
         <Trouble error={skips.error} />
-        {skips.data !== undefined && skips.data.length === 0 && <Empty>No rule is skipped for anything.</Empty>}
-        {skips.data !== undefined && skips.data.length > 0 && <Skips skips={skips.data} />}
+        {skips.items !== undefined && skips.items.length === 0 && <Empty>No rule is skipped for anything.</Empty>}
+        {skips.items !== undefined && skips.items.length > 0 && <Skips skips={skips.items} />}
       </Section>
     </>
   );

@@ -6,8 +6,8 @@ import { Refusals } from "../acts/obstacles";
 import { VoteButtons } from "../acts/votes";
 import { all, get, place } from "../api/client";
 import type { AwaitedApproval, DeploymentExplanation, EnvironmentStatus, Freeze, Group, Job, Page, ReasonGroup, Status } from "../api/types";
-import { changesNeed, heldBack, isOffered, mayNeedSomebody, stuck } from "../live/needed";
-import { ofKinds, useLive } from "../live/queries";
+import { changesNeed, heldBack, isOffered, mayNeedSomebody, placeFailed, stuck } from "../live/needed";
+import { useLive } from "../live/queries";
 import { placeByName, useJobs, useObjects, useStore } from "../live/tables";
 import { Link, to } from "../router";
 import { partsOf } from "../time/moments";
@@ -90,7 +90,7 @@ const MOST_ASKED = 100;
 
 function useNeeds(lines: Line[]): Needs {
   const { tables, status } = useStore();
-  const failed = useLive("failed", () => get<Page<Group>>("groups", { status: "failed", limit: 200 }), ofKinds("Group"));
+  const failed = useObjects<Group>("failed", "Group", async () => (await get<Page<Group>>("groups", { status: "failed", limit: 200 })).items, placeFailed);
   const names = [...new Set(lines.filter((line) => mayNeedSomebody(line.environment.counts)).map((line) => line.deployment))].sort().slice(0, MOST_ASKED);
   const asked = useLive(
     `needed ${names.join("/")}`,
@@ -105,9 +105,9 @@ function useNeeds(lines: Line[]): Needs {
   const last = useRef<DeploymentExplanation[]>([]);
   if (asked.data !== undefined) last.current = asked.data.found;
   const known = last.current.filter((one) => names.includes(one.deployment));
-  const cycles = failed.data?.items ?? [];
+  const cycles = failed.items ?? [];
   return {
-    isKnown: status !== undefined && failed.data !== undefined && asked.data !== undefined && asked.data.refusal === undefined,
+    isKnown: status !== undefined && failed.items !== undefined && asked.data !== undefined && asked.data.refusal === undefined,
     error: failed.error ?? asked.error ?? asked.data?.refusal,
     cycles,
     heldBack: known.reduce((sum, one) => sum + heldBack(one.reasons, cycles), 0),

@@ -5,10 +5,10 @@ import { HeldActs } from "../acts/obstacles";
 import { freeze, orderMany, rejectVersion } from "../acts/fleet";
 import { VoteButtons } from "../acts/votes";
 import { all, get, place, serverNow } from "../api/client";
-import type { Approval, Bracket, DeploymentExplanation, EnvironmentStatus, Job, ListedTarget, LiveEvent, Page, ReasonGroup, SeenBudget, Version } from "../api/types";
+import type { Approval, Bracket, DeploymentExplanation, EnvironmentStatus, Job, ListedTarget, LiveEvent, ReasonGroup, SeenBudget, Version } from "../api/types";
 import { ofKinds, useLive } from "../live/queries";
 import type { Tables } from "../live/store";
-import { useJobs, useObjects, useStatus } from "../live/tables";
+import { useJobs, useObjects, useStatus, useVotes } from "../live/tables";
 import { Link } from "../router";
 import { heldBy, TimeBar } from "../time/bar";
 import { partsOf, type PlannedJob, placeOf, plannedJobs, scoped, usesOf, wavesAfter } from "../time/moments";
@@ -43,16 +43,7 @@ function Found({ deployment, version }: { deployment: string; version: Version }
   const published = Date.parse(version.publishedAt ?? version.createdAt);
   const since = useMemo(() => Math.max(published, serverNow() - LONGEST_BACK), [published]);
   const time = useTimeLine(since);
-  const votes = useObjects<Approval>(
-    `votes ${deployment} ${tag}`,
-    "Approval",
-    async () => (await get<Page<Approval>>("approvals", { deployment, tag })).items,
-    (items, name, object) => {
-      const [own, other, environment] = name.split("/");
-      if (own !== deployment || other !== tag) return items;
-      return [...items.filter((one) => one.environment !== environment), ...((object ?? []) as Approval[])];
-    },
-  );
+  const votes = useVotes(deployment, tag);
   const jobs = useJobs(
     `jobs ${deployment} ${tag}`,
     () => all<Job>("jobs", { deployment, cel: `job.version == ${JSON.stringify(tag)}` }),

@@ -4,6 +4,7 @@ import { type Act, ActButton } from "../acts/act";
 import { momentOf, remove, valueOf } from "../acts/objects";
 import { place, send } from "../api/client";
 import type { Signal } from "../api/types";
+import { placeByName } from "../live/tables";
 import type { Column } from "../ui/listing";
 import { Time } from "../ui/parts";
 import { Objects } from "./tables";
@@ -54,7 +55,8 @@ export function Signals(): ReactNode {
       title="Signals"
       noun="signal"
       path="signals"
-      kinds={["Signal"]}
+      kind="Signal"
+      placed={placeByName}
       columns={COLUMNS}
       id={(one: Signal) => one.id}
       empty={{ says: "Gates can read signals, such as how full a cluster is; none is set.", command: "headgate apply -f signal.yaml" }}

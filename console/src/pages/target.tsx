@@ -6,6 +6,7 @@ import { Refusals } from "../acts/obstacles";
 import { all, get, place } from "../api/client";
 import type { Action, Bracket, Explanation, Group, Job, LiveEvent, Page, RuleLine, TargetDetail, TargetVariable } from "../api/types";
 import { ofKinds, useLive } from "../live/queries";
+import { useJobs, useObjects } from "../live/tables";
 import { go, Link, to, usePlace, withQuery } from "../router";
 import { Cycle } from "../ui/cycle";
 import { Log } from "../ui/joblog";
@@ -32,7 +33,11 @@ export function Target({ deployment, environment, resource }: Where): ReactNode 
   const concerns = (event: LiveEvent): boolean => event.kind !== "Job" || event.data["resource"] === resource || event.data["deployment"] === deployment;
   const explanation = useLive(`explain ${name}`, () => get<Explanation>(`release-targets/${name}/explain`));
   const detail = useLive(`target ${name}`, () => get<TargetDetail>(`release-targets/${name}`), concerns);
-  const jobs = useLive(`jobs ${name}`, () => get<Page<Job>>(`release-targets/${name}/jobs`), concerns);
+  const jobs = useJobs(
+    `jobs ${name}`,
+    async () => (await get<Page<Job>>(`release-targets/${name}/jobs`)).items,
+    ({ data }) => data["deployment"] === deployment && data["environment"] === environment && data["resource"] === resource,
+  );
   const found = explanation.data;
   const target = { deployment, environment, resource };
   const acts = (["retry", "redeploy", "rollback"] as const).map((action) => order(action, target, detail.data?.orders ?? null));
@@ -73,7 +78,7 @@ export function Target({ deployment, environment, resource }: Where): ReactNode 
           {detail.data?.group && <InCycle id={detail.data.group} />}
         </div>
         <div className="stack">
-          <History jobs={jobs.data?.items} error={jobs.error} />
+          <History jobs={jobs.items} error={jobs.error} />
           <Variables name={name} />
         </div>
       </div>
@@ -206,9 +211,14 @@ function Slots({ found }: { found: Explanation }): ReactNode {
 }
 
 function InCycle({ id }: { id: string }): ReactNode {
-  const group = useLive(`group ${id}`, () => get<Group>(`groups/${place(id)}`), (event) => event.kind === "Group" || event.kind === "Job");
-  if (group.data === undefined) return <Trouble error={group.error} />;
-  const one = group.data;
+  const group = useObjects<Group>(
+    `group ${id}`,
+    "Group",
+    async () => [await get<Group>(`groups/${place(id)}`)],
+    (items, told, object) => (told === id && object !== null ? [object as Group] : items),
+  );
+  const one = group.items?.[0];
+  if (one === undefined) return <Trouble error={group.error} />;
   const acts = (["retry", "abort", "release"] as const).map((action) => onGroup(action, one));
   return (
     <Section
@@ -235,11 +245,11 @@ function InCycle({ id }: { id: string }): ReactNode {
 function Ordered({ group }: { group: Group }): ReactNode {
   const { id, environment, resource, policy, members } = group;
   const cel = `job.group == ${JSON.stringify(id)}`;
-  const jobs = useLive(`jobs of ${id}`, () => all<Job>("jobs", { environment, resource, cel }, 200), ofKinds("Group", "Job"));
+  const jobs = useJobs(`jobs of ${id}`, () => all<Job>("jobs", { environment, resource, cel }, 200), ({ data }) => data["group"] === id);
   const brackets = useLive("brackets", () => all<Bracket>("brackets"), ofKinds("Policy", "Deployment"));
   const names = new Set(members.map((member) => member.deployment));
   const bracket = brackets.data?.find((one) => one.policy === policy && one.members.some((member) => names.has(member.deployment)));
-  return <Cycle group={group} bracket={bracket} jobs={jobs.data ?? []} />;
+  return <Cycle group={group} bracket={bracket} jobs={jobs.items ?? []} />;
 }
 
 const SHOWN_JOBS = 10;
