@@ -103,6 +103,10 @@ def test_tables_are_patched_and_not_asked_for_again(page: Page, client: Client) 
         expect(page.get_by_text("● live")).to_be_visible()
         expect(page.locator("h1")).to_be_visible()
         expect(page.get_by_text("Loading")).to_have_count(0)
+        if path == "approvals":  # its buttons ask once how one has voted
+            expect(
+                page.get_by_role("region", name="Waits for a vote").get_by_role("button").first
+            ).to_be_visible()
         with questions(page) as asked:
             change()
             expect(page.locator("main")).to_contain_text(word)
@@ -153,6 +157,12 @@ def test_a_viewer_whose_clock_is_wrong_is_told_the_right_times(page: Page, clien
     page.get_by_label("Moment").fill("1")
     expect(page.locator(".time .said")).to_contain_text("ago")
     expect(page.locator(".time .trouble")).to_have_count(0)
+    page.goto(f"{client.address}/freezes")
+    page.get_by_role("button", name="Freeze", exact=True).click()
+    because(page, "for two hours")
+    page.get_by_role("dialog").get_by_label("Ends").fill("2h")
+    confirm(page, "Freeze")
+    expect(page.locator("main")).to_contain_text("in 2 h")
 
 
 def test_names_are_shown_and_not_obeyed(page: Page, client: Client) -> None:

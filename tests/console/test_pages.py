@@ -201,6 +201,7 @@ def test_a_target_shows_its_gates_log_and_variables(inside: Page, client: Client
     skips = inside.get_by_role("region", name="Skips", exact=True)
     expect(skips).to_contain_text("an emergency")
     skips.get_by_role("button", name="End").click()
+    expect(dialog.locator(".foreseen")).to_contain_text("If nothing else changes")
     confirm(inside, "End")
     expect(skips).to_contain_text("No rule is skipped")
 

@@ -5276,7 +5276,7 @@ export interface components {
             kind: "Resource" | "Environment" | "Deployment" | "Version" | "Policy" | "JobAgent" | "VariableSet" | "Freeze" | "Signal";
             name: string;
         };
-        /** @description `version` is a version to publish, `until` a duration such as 72h. `assume` approvals plays the future as if everybody who is asked had approved. `orders`, `groups`, `statuses`, `approvals` and `skips` are what people do with what there is. */
+        /** @description `version` is a version to publish, `until` a duration such as 72h. `assume` approvals plays the future as if everybody who is asked had approved. `orders`, `groups`, `statuses`, `approvals` and `skips` are what people do with what there is; `endedSkips` are ids of skips that hold no longer. */
         PlanInput: {
             manifests?: components["schemas"]["AnyValue"][];
             version?: {
@@ -5293,8 +5293,9 @@ export interface components {
             orders?: components["schemas"]["PlannedOrderInput"][];
             groups?: components["schemas"]["PlannedGroupInput"][];
             statuses?: components["schemas"]["PlannedStatusInput"][];
-            approvals?: components["schemas"]["ApprovalInput"][];
+            approvals?: components["schemas"]["PlannedVoteInput"][];
             skips?: components["schemas"]["SkipInput"][];
+            endedSkips?: string[];
         };
         /** @description An order for targets, in a plan; `resources` names them one by one. */
         PlannedOrderInput: {
@@ -5320,6 +5321,15 @@ export interface components {
             status: "ready" | "paused" | "rejected";
             /** @description `false` if absent. */
             rollback?: boolean;
+        };
+        /** @description A vote on a version in an environment, or the caller's own taken back, in a plan. */
+        PlannedVoteInput: {
+            deployment: string;
+            tag: string;
+            environment: string;
+            /** @enum {string} */
+            status: "approved" | "rejected" | "withdrawn";
+            reason?: string | null;
         };
         /** @description `scenario` is the text of a file of `headgate simulate`, `files` are the texts of those that it names, by name or by the last part of it; `until` is a time, or one such as +72h from the start. */
         SimulationInput: {

@@ -22,6 +22,7 @@ function withdrawVote(one: Approval): Act {
     title: `Withdraw your vote on ${one.deployment} ${one.tag} in ${one.environment}`,
     says: "It counts no longer. What has started because of it goes on.",
     permission: "approval:write",
+    plan: () => ({ approvals: [{ deployment: one.deployment, tag: one.tag, environment: one.environment, status: "withdrawn" }] }),
     confirms: ofObject("Approval"),
     run: async ({ reason }) => {
       const path = `approvals/${place(one.versionId, one.environment)}`;
@@ -37,6 +38,7 @@ function endSkip(one: Skip): Act {
     title: `End the skip of ${rule}`,
     says: `${rule} of ${one.policy} holds again. It was skipped by ${one.user}: ${one.reason}`,
     permission: "skip:write",
+    plan: () => ({ endedSkips: [one.id] }),
     confirms: ofObject("Skip"),
     run: async ({ reason }) =>
       concerning("the skip is over", (await send<{ concerns?: Concerns }>("DELETE", `skips/${place(one.id)}`, undefined, true, { reason })) ?? {}),

@@ -3,7 +3,7 @@ import { type ReactNode, useMemo, useRef, useState } from "react";
 import { ActButton } from "../acts/act";
 import { HeldActs } from "../acts/obstacles";
 import { orderSelected, skipSelected } from "../acts/selected";
-import { all } from "../api/client";
+import { all, serverNow } from "../api/client";
 import type { EnvironmentStatus, ListedTarget, SeenTarget, Status } from "../api/types";
 import { useLive } from "../live/queries";
 import type { Tables } from "../live/store";
@@ -29,7 +29,7 @@ export function Fleet(): ReactNode {
   const store = useStore();
   const view = query.get("view") === "grid" ? "grid" : "matrix";
   const span = query.get("span") ?? NEAREST;
-  const [opened] = useState(() => Date.now());
+  const [opened] = useState(serverNow);
   const time = useTimeLine(opened - (SPANS[span] ?? SPANS[NEAREST] ?? 0));
   return (
     <>

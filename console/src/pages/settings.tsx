@@ -2,7 +2,7 @@
 import { type ReactNode, useState } from "react";
 import { type Act, ActButton } from "../acts/act";
 import { momentOf } from "../acts/objects";
-import { all, place, send } from "../api/client";
+import { all, place, send, serverNow } from "../api/client";
 import type { NewToken, Token } from "../api/types";
 import { useLive } from "../live/queries";
 import { useMay, useSession } from "../session";
@@ -26,7 +26,7 @@ function create(onMade: (made: NewToken) => void): Act {
       { name: "agents", label: "Only for agents", placeholder: "names with commas; for every agent if left empty" },
     ],
     run: async ({ name, role, until, agents, reason }) => {
-      const expiresAt = momentOf(until ?? "", Date.now());
+      const expiresAt = momentOf(until ?? "", serverNow());
       const names = (agents ?? "").split(",").map((one) => one.trim()).filter(Boolean);
       const body = { name, role, ...(expiresAt ? { expiresAt } : {}), ...(names.length > 0 ? { agents: names } : {}) };
       onMade(await send<NewToken>("POST", "tokens", body, true, { reason }));

@@ -10,6 +10,7 @@ from headgate.api.routes import skips
 from headgate.fleet.model import kinds
 from headgate.fleet.model.changes import (
     Change,
+    DeleteSkip,
     GroupAction,
     RejectVersion,
     SetVersionStatus,
@@ -43,6 +44,8 @@ def changes_of(state: State, given: bodies.PlanInput, call: Request) -> Iterator
         )
     for skip in given.skips:
         yield skips.change_of(state, skip, user)
+    for id_ in given.ended_skips:
+        yield DeleteSkip(id_)
 
 
 def _order(state: State, given: bodies.PlannedOrderInput, user: str) -> TargetsAction:
