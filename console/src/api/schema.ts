@@ -3591,7 +3591,7 @@ export interface components {
             targets: string[];
         };
         /** @description `orders` says what can be ordered for it as a whole, and of the rest why it cannot; nothing for one that has ended. */
-        Group: {
+        GroupDetail: {
             id: string;
             policy: string;
             rule: string;
@@ -3643,8 +3643,8 @@ export interface components {
             /** @enum {string} */
             status: "collecting" | "ready" | "queued" | "executing" | "completed" | "failed" | "rolledBack" | "aborted" | "superseded" | "merged";
         };
-        GroupPage: {
-            items: components["schemas"]["Group"][];
+        GroupDetailPage: {
+            items: components["schemas"]["GroupDetail"][];
             /** @description The cursor of the next page; null on the last one. */
             next: string | null;
         };
@@ -10597,7 +10597,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GroupPage"];
+                    "application/json": components["schemas"]["GroupDetailPage"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10631,7 +10631,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Group"];
+                    "application/json": components["schemas"]["GroupDetail"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10671,7 +10671,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Group"];
+                    "application/json": components["schemas"]["GroupDetail"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10716,7 +10716,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Group"];
+                    "application/json": components["schemas"]["GroupDetail"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10761,7 +10761,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Group"];
+                    "application/json": components["schemas"]["GroupDetail"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10806,7 +10806,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Group"];
+                    "application/json": components["schemas"]["GroupDetail"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -12,6 +12,7 @@ import msgspec
 from headgate.api import objects, replies
 from headgate.api.calls import Request
 from headgate.api.routes import approvals, audit, fleet_objects, groups, skips
+from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model import kinds
 from headgate.fleet.state.state import State
 from headgate.runtime.commands import EngineView
@@ -83,19 +84,20 @@ def _subjects(events: Iterable[Event]) -> Iterator[Subject]:
 
 def _documents(call: Request, wanted: list[Subject], view: EngineView) -> list[Document]:
     return [
-        {"kind": kind, "name": name, "object": _object(call, view.engine.state, kind, name)}
+        {"kind": kind, "name": name, "object": _object(call, view.engine, kind, name)}
         for kind, name in wanted
     ]
 
 
-def _object(call: Request, state: State, kind: str, name: str) -> Any:
+def _object(call: Request, engine: Engine, kind: str, name: str) -> Any:
+    state = engine.state
     if kind == APPROVAL:
         return list(_votes(state, name))
     if kind == SKIP:
         return [skips.document(state, one) for one in state.skips.values()]
     if kind == GROUP:
-        group = state.groups.get(name)
-        return None if group is None else groups.document(state, group)
+        group = engine.groups.get(name)
+        return None if group is None else groups.document(engine, group)
     thing = state.get(SHOWN[kind], name)
     return None if thing is None else fleet_objects.shown(call, thing, objects.document)
 

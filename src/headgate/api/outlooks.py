@@ -8,6 +8,7 @@ from typing import Literal
 from headgate.api.rollout_views import OrderOutlook
 from headgate.fleet.cycles import operators
 from headgate.fleet.engine import orders
+from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model.records import GROUP_ENDED, Group
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Target
@@ -32,10 +33,12 @@ def _of_order(state: State, target: Target, action: Literal["retry", "redeploy",
     return OrderOutlook(action, None if versions else found.flaw, to, versions)
 
 
-def of_group(state: State, group: Group) -> list[OrderOutlook]:
+def of_group(engine: Engine, group: Group) -> list[OrderOutlook]:
     """Nothing can be ordered for one that has ended."""
-    live = state.groups.get(group.id)
-    site = None if live is None else state.sites.get((live.rule, live.environment, live.resource))
+    live = engine.groups.get(group.id)
+    site = None if live is None else engine.state.sites.get((live.rule, live.environment, live.resource))
     if live is None or site is None or live.status in GROUP_ENDED:
         return []
-    return [OrderOutlook(action, operators.refusal(state, site, live, action)) for action in _OF_GROUPS]
+    return [
+        OrderOutlook(action, operators.refusal(engine.state, site, live, action)) for action in _OF_GROUPS
+    ]

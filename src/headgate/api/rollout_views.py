@@ -169,7 +169,7 @@ class TargetDetail(TargetView, rename="camel"):
     orders: list[OrderOutlook]
 
 
-class GroupView(views.GroupView, rename="camel"):
+class GroupDetail(views.GroupView, rename="camel"):
     """`orders` says what can be ordered for it as a whole, and of the rest why it cannot; nothing for one that has ended."""
 
     orders: list[OrderOutlook]

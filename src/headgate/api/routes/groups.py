@@ -26,6 +26,7 @@ from headgate.api.pages import Key, Page
 from headgate.api.routes.jobs import HISTORY_STEP
 from headgate.api.schemas import Page as PageSchema
 from headgate.fleet.engine import views
+from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model import kinds, records
 from headgate.fleet.model.changes import GroupAction
 from headgate.fleet.state.state import State
@@ -48,10 +49,10 @@ _FILTERS = {
 _KINDS = {"environment": kinds.ENVIRONMENT, "resource": kinds.RESOURCE, "policy": kinds.POLICY}
 
 
-def document(state: State, group: records.Group) -> dict[str, Any]:
-    tags = tags_of(state, (group,))
+def document(engine: Engine, group: records.Group) -> dict[str, Any]:
+    tags = tags_of(engine.state, (group,))
     shown = views.of_group(group, (views.of_member(member, tags) for member in group.members))
-    return {**shown, "orders": [msgspec.to_builtins(one) for one in outlooks.of_group(state, group)]}
+    return {**shown, "orders": [msgspec.to_builtins(one) for one in outlooks.of_group(engine, group)]}
 
 
 def tags_of(state: State, groups: Iterable[records.Group]) -> views.Tags:
@@ -84,7 +85,7 @@ def _by_name(state: State, given: Mapping[str, str]) -> dict[str, str]:
 
 async def _documents(call: Request, rows: Sequence[Row]) -> list[tuple[Key, dict[str, Any]]]:
     groups = [_from_row(row) for row in rows]
-    shown = await replies.ask(call, lambda view: [document(view.engine.state, group) for group in groups])
+    shown = await replies.ask(call, lambda view: [document(view.engine, group) for group in groups])
     return [((row["created_at"], row["id"]), one) for row, one in zip(rows, shown)]
 
 
@@ -96,7 +97,7 @@ def _from_row(row: Row) -> records.Group:
 
 async def get_group(call: Request) -> Answer:
     group = await _stored(call)
-    return replies.object_answer(await replies.ask(call, lambda view: document(view.engine.state, group)))
+    return replies.object_answer(await replies.ask(call, lambda view: document(view.engine, group)))
 
 
 async def _stored(call: Request) -> records.Group:
@@ -133,7 +134,7 @@ def _act(action: Action, reference: str, given: bodies.GroupActionInput, context
     )
     with refusals.as_conflict("The group is not in a state for this"):
         context.apply(change)
-    return replies.reply(200, document(context.engine.state, group))
+    return replies.reply(200, document(context.engine, group))
 
 
 def _check_member(action: Action, group: records.Group, member: str | None) -> None:
@@ -155,18 +156,18 @@ _ACTIONS: tuple[tuple[str, Action, str, str], ...] = (
 ROUTES: tuple[Route, ...] = (
     Route(
         "GET", "/v1/groups", "listGroups", "List groups, newest first",
-        list_groups, "read", "groups", {200: PageSchema(rollout_views.GroupView)},
+        list_groups, "read", "groups", {200: PageSchema(rollout_views.GroupDetail)},
         query=(
             *pages.parameters("group", pages.NEWEST_FIRST, pages.NEWEST_FIRST[0]),
             *_FILTERS.values(),
         ),
         problems=(422,),
     ),
-    Route("GET", "/v1/groups/{group}", "getGroup", "Get a group", get_group, "read", "groups", {200: rollout_views.GroupView}),
+    Route("GET", "/v1/groups/{group}", "getGroup", "Get a group", get_group, "read", "groups", {200: rollout_views.GroupDetail}),
     *(
         Route(
             "POST", f"/v1/groups/{{group}}/{path}", operation, summary,
-            partial(act, action), "group:act", "groups", {200: rollout_views.GroupView},
+            partial(act, action), "group:act", "groups", {200: rollout_views.GroupDetail},
             body=bodies.GroupActionInput, body_required=False, mutates=True, problems=(409,),
         )
         for path, action, operation, summary in _ACTIONS
