@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -61,6 +63,73 @@ def test_both_tabs_see_it_and_neither_asks_again(page: Page, client: Client) -> 
     assert {path for path in asked if path != "/v1/future"} == set()
 
 
+def test_tables_are_patched_and_not_asked_for_again(page: Page, client: Client) -> None:
+    three_nodes(client, APPROVAL)
+    publish(client, "api", "v1")
+    vote = {
+        "deployment": "api",
+        "tag": "v1",
+        "environment": "prod",
+        "status": "approved",
+        "reason": "looks good",
+    }
+    skip = {"rule": "somebody says yes", "policy": "careful", "resource": "n1", "reason": "an emergency"}
+    enter(page, client)
+    changes: list[tuple[str, str, Callable[[], Any]]] = [
+        (
+            "freezes",
+            "not today",
+            lambda: client.expect(201, "POST", "/v1/freezes", {"name": "f", "reason": "not today"}),
+        ),
+        ("signals", "error-rate", lambda: client.expect(201, "PUT", "/v1/signals/error-rate", {"value": 7})),
+        (
+            "policies",
+            "another",
+            lambda: client.apply(manifest("Policy", "another", selector="true", rules=[])),
+        ),
+        ("agents", "helper", lambda: client.apply(manifest("JobAgent", "helper"))),
+        ("versions", "v2", lambda: publish(client, "api", "v2")),
+        ("approvals", "looks good", lambda: client.expect(200, "POST", "/v1/approvals", vote)),
+        ("approvals", "an emergency", lambda: client.expect(201, "POST", "/v1/skips", skip)),
+        ("audit", "the-last", lambda: client.expect(201, "PUT", "/v1/signals/the-last", {"value": 7})),
+        (
+            "policies/careful",
+            "a better one",
+            lambda: client.expect(200, "PATCH", "/v1/policies/careful", {"description": "a better one"}),
+        ),
+    ]
+    for path, word, change in changes:
+        page.goto(f"{client.address}/{path}")
+        expect(page.get_by_text("● live")).to_be_visible()
+        expect(page.locator("h1")).to_be_visible()
+        expect(page.get_by_text("Loading")).to_have_count(0)
+        if path == "approvals":  # its buttons ask once how one has voted
+            expect(
+                page.get_by_role("region", name="Waits for a vote").get_by_role("button").first
+            ).to_be_visible()
+        with questions(page) as asked:
+            change()
+            expect(page.locator("main")).to_contain_text(word)
+        assert {one for one in asked if not SENTENCES.search(one)} == set(), path
+
+
+SENTENCES = re.compile("/(status|explain|text|selection)$")
+"""What the server makes of all there is; it is asked for again where it may read otherwise."""
+
+
+def test_a_plan_is_received_and_read_beside_the_page(page: Page, client: Client) -> None:
+    """Of ten thousand targets it has ten megabytes, which would hold up whoever scrolls meanwhile."""
+    ten_nodes(client, 5)
+    for deployment in ("node-drain", "kubelet", "node-uncordon"):
+        publish(client, deployment, "v1")
+    enter(page, client)
+    page.goto(f"{client.address}/fleet")
+    expect(page.locator(".time .said")).to_contain_text("all is done in")
+    asked = page.evaluate("performance.getEntriesByType('resource').map((one) => new URL(one.name).pathname)")
+    assert "/v1/session" in asked
+    assert "/v1/future" not in asked
+
+
 def test_what_is_shown_is_right_after_the_server_was_away(page: Page, server: Server, client: Client) -> None:
     three_nodes(client, APPROVAL)
     enter(page, client)
@@ -88,6 +157,12 @@ def test_a_viewer_whose_clock_is_wrong_is_told_the_right_times(page: Page, clien
     page.get_by_label("Moment").fill("1")
     expect(page.locator(".time .said")).to_contain_text("ago")
     expect(page.locator(".time .trouble")).to_have_count(0)
+    page.goto(f"{client.address}/freezes")
+    page.get_by_role("button", name="Freeze", exact=True).click()
+    because(page, "for two hours")
+    page.get_by_role("dialog").get_by_label("Ends").fill("2h")
+    confirm(page, "Freeze")
+    expect(page.locator("main")).to_contain_text("in 2 h")
 
 
 def test_names_are_shown_and_not_obeyed(page: Page, client: Client) -> None:

@@ -44,6 +44,11 @@ class Seen:
         self.take()
         return self.objects.get((kind, name), {"status": "", "reason": ""})
 
+    def list(self, kind: str, name: str) -> Any:
+        """None before it was told."""
+        self.take()
+        return self.objects.get((kind, name))
+
     def states(self) -> dict[str, str]:
         self.take()
         return {name: row["state"] for name, row in self.tables.get("targets", {}).items()}
@@ -108,6 +113,50 @@ def test_who_follows_knows_what_who_asks_is_answered(client_of: Client) -> None:
 
         assert client.call("DELETE", "/v1/resources/node-3").status in (200, 204)
         stream.read_on(lambda: len(seen.states()) == 2)
+
+
+def test_who_follows_is_told_of_every_table(client_of: Client) -> None:
+    """Skips, votes of a version that is edited, resources, and the audit log for those who may read it."""
+    client = client_of
+    approval = {"name": "yes", "approval": {"minApprovals": 2}}
+    client.apply(fleet.manifest("Policy", "votes", selector="true", rules=[approval]))
+    client.expect(201, "POST", "/v1/freezes", {"name": "stop", "reason": "nothing starts"})
+    client.expect(201, "POST", "/v1/deployments/api/versions", {"tag": "v1"})
+    with Stream(client, changes=True) as stream:
+        seen = Seen(stream)
+        stream.read_on(lambda: "state" in stream.kinds)
+        skip = {"rule": "yes", "policy": "votes", "resource": "node-1", "reason": "an emergency"}
+        made = client.expect(201, "POST", "/v1/skips", skip).json
+        stream.read_on(lambda: [one["id"] for one in seen.list("Skip", "") or ()] == [made["id"]])
+        assert client.call("DELETE", f"/v1/skips/{made['id']}").status == 200
+        stream.read_on(lambda: seen.list("Skip", "") == [])
+
+        vote = {"deployment": "api", "tag": "v1", "environment": "prod", "status": "approved"}
+        client.expect(200, "POST", "/v1/approvals", vote)
+        stream.read_on(lambda: len(seen.list("Approval", "api/v1/prod") or ()) == 1)
+        client.expect(200, "PATCH", "/v1/deployments/api/versions/v1", {"config": {"image": "another"}})
+        stream.read_on(lambda: seen.list("Approval", "api/v1") == [])
+
+        client.expect(200, "PATCH", "/v1/resources/node-1", {"metadata": {"zone": "a"}})
+        stream.read_on(
+            lambda: seen.object("Resource", "node-1").get("metadata", {}).get("zone") == "a",
+        )
+        entries = [one for (kind, _), one in seen.objects.items() if kind == "AuditEntry"]
+        assert client.get("/v1/audit")["items"][: len(entries)] == sorted(
+            entries, key=lambda one: -one["seq"]
+        )
+        assert {one["kind"] for one in entries} == {"Skip", "Approval", "Version", "Resource"}
+
+
+def test_who_may_not_read_the_audit_log_is_not_told_of_it(client_of: Client) -> None:
+    viewer = client_of.token_with("looks-on", role="viewer")
+    with Stream(viewer, changes=True) as stream:
+        seen = Seen(stream)
+        stream.read_on(lambda: "state" in stream.kinds)
+        client_of.expect(201, "POST", "/v1/freezes", {"name": "stop", "reason": "an incident"})
+        stream.read_on(lambda: seen.object("Freeze", "stop")["reason"] == "an incident")
+        assert {kind for kind, _ in seen.objects} == {"Freeze"}
+        assert client_of.get("/v1/audit")["items"][0]["kind"] == "Freeze"
 
 
 def test_who_comes_back_is_given_everything_anew(client_of: Client) -> None:

@@ -85,3 +85,21 @@ def test_why_it_was_ordered_is_in_the_audit_log(server: Server) -> None:
     client.expect(200, "POST", "/v1/deployments/api/redeploy", many)
     kept = [entry["after"]["reason"] for entry in client.get("/v1/audit")["items"][:2]]
     assert sorted(kept) == ["as slow", "it is slow"]
+
+
+def test_a_vote_that_is_taken_back_and_a_skip_that_ends_are_planned(server: Server) -> None:
+    client = running(server, rules=({"name": "yes", "approval": {"minApprovals": 1}},))
+    client.expect(201, "POST", "/v1/freezes", {"name": "stop", "reason": "nothing starts yet"})
+    client.expect(201, "POST", "/v1/deployments/api/versions", {"tag": "v1"})
+    skip = {"rule": "yes", "policy": "careful", "resource": "node-1", "reason": "an emergency"}
+    made = client.expect(201, "POST", "/v1/skips", skip).json
+    thaw = {"deletions": [{"kind": "Freeze", "name": "stop"}]}
+    assert [job["resource"] for job in planned(client, **thaw)["jobs"]] == ["node-1"]
+    assert planned(client, **thaw, endedSkips=[made["id"]])["jobs"] == []
+    vote = {"deployment": "api", "tag": "v1", "environment": "prod"}
+    client.expect(200, "POST", "/v1/approvals", {**vote, "status": "approved"})
+    assert len(planned(client, **thaw)["jobs"]) == 3
+    found = planned(client, **thaw, approvals=[{**vote, "status": "withdrawn"}])
+    assert [job["resource"] for job in found["jobs"]] == ["node-1"]
+    [refused] = planned(client, endedSkips=["nobody"])["rejected"]
+    assert "there is no skip nobody" in str(refused)

@@ -26,6 +26,8 @@ export interface Act {
   /** What will happen, in one or two sentences. */
   says: ReactNode;
   permission: string;
+  /** Why it would be refused now, as the server says; its button is disabled then. */
+  refusal?: string | undefined;
   fields?: Field[];
   /** A dangerous act asks for this to be typed. */
   retype?: string;
@@ -50,7 +52,7 @@ export function withReason(fields: Field[]): Field[] {
 
 export function ActButton({ act }: { act: Act }): ReactNode {
   const [isOpen, setOpen] = useState(false);
-  const obstacle = useObstacle(act.permission, act.label);
+  const obstacle = useObstacle(act);
   const id = useId();
   return (
     <>
@@ -77,7 +79,7 @@ export function ActButton({ act }: { act: Act }): ReactNode {
 export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }): ReactNode {
   const fields = withReason(act.fields ?? []);
   const stream = useStream();
-  const obstacle = useObstacle(act.permission, act.label);
+  const obstacle = useObstacle(act);
   const [values, setValues] = useState<Values>(() => Object.fromEntries(fields.map((field) => [field.name, field.initial ?? ""])));
   const [typed, setTyped] = useState("");
   const [other, setOther] = useState<Act>();

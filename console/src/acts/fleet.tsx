@@ -1,17 +1,17 @@
 // The acts of the fleet: what each asks, what it says before it is done, and what it tells afterwards.
 import { place, send } from "../api/client";
-import type { Freeze, LiveEvent, TargetsOrder } from "../api/types";
+import type { Freeze, LiveEvent, OrderOutlook, TargetsOrder } from "../api/types";
 import type { OrderAction } from "../ui/plan";
 import { Written } from "../ui/text";
 import { plural } from "../words";
 import type { Act, Field } from "./act";
+import { refusalOf } from "./refusals";
 
 interface WithConcerns {
   concerns?: { targets: number; note?: string | null };
 }
 
 export const REASON = { name: "reason", label: "Reason", required: true, placeholder: "for those who ask later" };
-const TO = { name: "to", label: "To version", placeholder: "the one before, if left empty" };
 
 /** The event of an object, or of an act on it. */
 export function ofObject(kind: string, name?: string): (event: LiveEvent) => boolean {
@@ -86,8 +86,10 @@ export function vote(status: "approved" | "rejected", deployment: string, tag: s
   };
 }
 
-export function order(action: OrderAction, target: { deployment: string; environment: string; resource: string }): Act {
+/** `orders` is what the server says of them, null while it has not answered; undefined where it was not asked. */
+export function order(action: OrderAction, target: { deployment: string; environment: string; resource: string }, orders?: OrderOutlook[] | null): Act {
   const { deployment, environment, resource } = target;
+  const outlook = orders?.find((one) => one.action === action);
   const words = {
     retry: ["Retry", "The failed job is tried again, by its rules."],
     redeploy: ["Redeploy", "What runs there is deployed once more, by its rules."],
@@ -99,7 +101,8 @@ export function order(action: OrderAction, target: { deployment: string; environ
     says: words[1],
     permission: "target:act",
     ...(action === "rollback" ? { tone: "bad" as const } : {}),
-    fields: orderFields(action),
+    ...(orders === undefined ? {} : { refusal: refusalOf(orders, action) }),
+    fields: orderFields(action, outlook),
     plan: ({ to }) => ({ orders: [{ action, deployment, environment, resources: [resource], ...(to ? { to } : {}) }] }),
     confirms: (event) =>
       (event.kind === "ReleaseTarget" && event.name === `${deployment}/${environment}/${resource}`) ||
@@ -113,8 +116,17 @@ export function order(action: OrderAction, target: { deployment: string; environ
 }
 
 /** Going back asks whereto; whatever it is, somebody will ask why. */
-export function orderFields(action: OrderAction): Field[] {
-  return action === "rollback" ? [TO, REASON] : [REASON];
+export function orderFields(action: OrderAction, outlook?: OrderOutlook): Field[] {
+  return action === "rollback" ? [whereto(outlook), REASON] : [REASON];
+}
+
+/** Which versions can be named is said where it is known; where none goes by itself, one has to be. */
+function whereto(outlook: OrderOutlook | undefined): Field {
+  const named = outlook?.versions.join(", ");
+  const field = { name: "to", label: "To version", placeholder: "the one before, if left empty" };
+  if (!named) return field;
+  if (outlook?.to == null) return { ...field, placeholder: `one of ${named}`, required: true };
+  return { ...field, placeholder: `${outlook.to} if left empty; allowed are ${named}` };
 }
 
 /** `tag` is the version that somebody wants to be rid of, where one is looked at. */
@@ -140,8 +152,16 @@ export function orderMany(action: OrderAction, deployment: string, environment: 
   };
 }
 
-export function skip(rule: string, policy: string | null, where: { deployment: string; environment: string; resource: string; tag: string | null }): Act {
+interface Skipped {
+  rule: string;
+  policy: string;
+  /** Why it is refused or does not help, as the server says. */
+  refusal: string | undefined;
+}
+
+export function skip({ rule, policy, refusal }: Skipped, where: { deployment: string; environment: string; resource: string; tag: string | null }): Act {
   return {
+    refusal,
     label: "Skip",
     title: `Skip ${rule} for ${where.deployment} on ${where.resource}`,
     says: "This target passes the rule for this version. The other rules hold.",
@@ -158,7 +178,8 @@ export function skip(rule: string, policy: string | null, where: { deployment: s
   };
 }
 
-export function onGroup(action: "retry" | "abort" | "release", id: string, where: string): Act {
+export function onGroup(action: "retry" | "abort" | "release", group: { id: string; resource: string; orders: OrderOutlook[] }): Act {
+  const { id, resource: where } = group;
   const [label, says] = {
     retry: ["Retry cycle", "The cycle goes on with what failed."],
     abort: ["Abort cycle", "What has not started is dropped; hooks that put the resource back are run."],
@@ -169,6 +190,7 @@ export function onGroup(action: "retry" | "abort" | "release", id: string, where
     title: `${label} on ${where}`,
     says,
     permission: "group:act",
+    refusal: refusalOf(group.orders, action),
     tone: action === "retry" ? "primary" : "bad",
     ...(action === "retry" ? {} : { retype: where }),
     fields: [REASON],

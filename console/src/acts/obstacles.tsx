@@ -1,6 +1,8 @@
 // Why something cannot be done here: said in words beside the buttons, once for all of them, and not on hover alone.
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useSyncExternalStore } from "react";
 import { useMay } from "../session";
+import { Sentence } from "../ui/parts";
+import { NOT_KNOWN } from "./refusals";
 
 const Held = createContext<string | null>(null);
 
@@ -24,8 +26,15 @@ function subscribe(watcher: () => void): () => void {
   return () => watchers.delete(watcher);
 }
 
+/** What there is to know of an act to say why it cannot be done. */
+interface Offered {
+  label: string;
+  permission: string;
+  refusal?: string | undefined;
+}
+
 /** Why the act cannot be done; undefined if it can. */
-export function useObstacle(permission: string, label: string): string | undefined {
+export function useObstacle({ label, permission, refusal }: Offered): string | undefined {
   const may = useMay()(permission);
   const held = useContext(Held);
   useEffect(() => {
@@ -41,7 +50,23 @@ export function useObstacle(permission: string, label: string): string | undefin
     };
   }, [may, permission, label]);
   if (!may) return `needs the permission ${permission}`;
-  return held ?? undefined;
+  return held ?? refusal;
+}
+
+/** What would be refused is said beside its button, and not on hover alone; to those who may not do it something else is. */
+export function Refusals({ acts }: { acts: readonly Offered[] }): ReactNode {
+  const may = useMay();
+  const refused = acts.filter((act) => act.refusal !== undefined && act.refusal !== NOT_KNOWN && may(act.permission));
+  if (refused.length === 0) return null;
+  return (
+    <ul className="refusals soft">
+      {refused.map((act) => (
+        <li key={act.label}>
+          {act.label}: <Sentence text={act.refusal ?? ""} />
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 /** "Freeze all needs freeze:write; Approve and Reject need approval:write". */

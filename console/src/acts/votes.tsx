@@ -1,8 +1,7 @@
 // Yes and no to a version: what somebody has said already is not offered to them again.
 import type { ReactNode } from "react";
-import { all } from "../api/client";
 import type { Approval } from "../api/types";
-import { ofKinds, useLive } from "../live/queries";
+import { useVotes } from "../live/tables";
 import { useSession } from "../session";
 import { ActButton } from "./act";
 import { vote } from "./fleet";
@@ -20,8 +19,8 @@ export function ownVote(votes: Approval[], user: string, { deployment, version, 
 
 export function VoteButtons(asked: Asked): ReactNode {
   const { session } = useSession();
-  const votes = useLive(`votes on ${asked.deployment} ${asked.version}`, () => all<Approval>("approvals", { deployment: asked.deployment, tag: asked.version }), ofKinds("Approval", "Version"));
-  const own = ownVote(votes.data ?? [], session.user, asked);
+  const votes = useVotes(asked.deployment, asked.version);
+  const own = ownVote(votes.items ?? [], session.user, asked);
   const { deployment, version, environment } = asked;
   return (
     <span className="buttons">

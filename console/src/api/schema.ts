@@ -2025,7 +2025,7 @@ export interface paths {
         };
         /**
          * Follow what happens
-         * @description Server-sent events: `id` is the event's number, `event` its type, `data` the event as JSON. With the header Last-Event-ID a stream goes on where it was left; `event: gap` says that events in between are gone. With `Accept: application/json` it answers one page, and `next` is the `after` of the next. With `changes=true` a stream begins with `event: state`, all targets, groups and budgets there are, in the words of `GET /v1/history`, and goes on with `event: changes` (a list of `table`, `name` and `row`, null if it is gone), `event: status` (that of `GET /v1/status`) and `event: objects` (`kind`, `name` and `object`: versions, policies, freezes, agents, signals, and the votes of an approval): enough to show all of it without asking again.
+         * @description Server-sent events: `id` is the event's number, `event` its type, `data` the event as JSON. With the header Last-Event-ID a stream goes on where it was left; `event: gap` says that events in between are gone. With `Accept: application/json` it answers one page, and `next` is the `after` of the next. With `changes=true` a stream begins with `event: state`, all targets, groups and budgets there are, in the words of `GET /v1/history`, and goes on with `event: changes` (a list of `table`, `name` and `row`, null if it is gone), `event: status` (that of `GET /v1/status`) and `event: objects` (`kind`, `name` and `object`: objects of all kinds, groups, the votes of an approval, all skips, and entries of the audit log for those who may read it): enough to show all of it without asking again.
          *
          *     Needs the permission `read`.
          */
@@ -3375,7 +3375,7 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             next: string | null;
         };
-        /** @description `message` is the one sentence to read first. */
+        /** @description `message` is the one sentence to read first; `orders` says what can be ordered, and of the rest why it cannot. */
         TargetDetail: {
             name: string;
             deployment: string;
@@ -3392,6 +3392,15 @@ export interface components {
             /** @enum {string} */
             verification: "none" | "running" | "passed" | "failed" | "abandoned";
             group: string | null;
+            orders: components["schemas"]["OrderOutlook"][];
+        };
+        /** @description Whether an order would be carried out now: `refusal` is the sentence that it would be answered with, null if it would be. `to` is the version that it would bring, null where it brings none or one has to be named; `versions` are those that can be named. */
+        OrderOutlook: {
+            /** @enum {string} */
+            action: "retry" | "redeploy" | "rollback" | "abort" | "release";
+            refusal: string | null;
+            to: string | null;
+            versions: string[];
         };
         /** @description `changes` says what can change the state next, `blocked` that nothing but a person can; `tree` is the same and what is below, down to the pods of a cluster. */
         Explanation: {
@@ -3426,7 +3435,7 @@ export interface components {
             held: boolean;
             message: string;
         };
-        /** @description `policy` and `rule` are null for the gates that are always on. */
+        /** @description `policy` and `rule` are null for the gates that are always on. `skipRefusal` says why a skip is refused or does not help, null if it lets the target pass. */
         RuleLine: {
             policy: string | null;
             rule: string | null;
@@ -3441,6 +3450,7 @@ export interface components {
             satisfiedAt: string | null;
             /** Format: date-time */
             nextEvaluationTime: string | null;
+            skipRefusal: string | null;
         };
         /** @description The job that the state is about: the one that lives, the one that failed, else the newest. */
         ExplainedJob: {
@@ -3580,7 +3590,8 @@ export interface components {
             count: number;
             targets: string[];
         };
-        Group: {
+        /** @description `orders` says what can be ordered for it as a whole, and of the rest why it cannot; nothing for one that has ended. */
+        GroupDetail: {
             id: string;
             policy: string;
             rule: string;
@@ -3610,6 +3621,7 @@ export interface components {
             slotReleased: boolean;
             members: components["schemas"]["Member"][];
             history: components["schemas"]["Transition"][];
+            orders: components["schemas"]["OrderOutlook"][];
         };
         /** @description `version` is the locked version's tag. */
         Member: {
@@ -3631,8 +3643,8 @@ export interface components {
             /** @enum {string} */
             status: "collecting" | "ready" | "queued" | "executing" | "completed" | "failed" | "rolledBack" | "aborted" | "superseded" | "merged";
         };
-        GroupPage: {
-            items: components["schemas"]["Group"][];
+        GroupDetailPage: {
+            items: components["schemas"]["GroupDetail"][];
             /** @description The cursor of the next page; null on the last one. */
             next: string | null;
         };
@@ -5264,7 +5276,7 @@ export interface components {
             kind: "Resource" | "Environment" | "Deployment" | "Version" | "Policy" | "JobAgent" | "VariableSet" | "Freeze" | "Signal";
             name: string;
         };
-        /** @description `version` is a version to publish, `until` a duration such as 72h. `assume` approvals plays the future as if everybody who is asked had approved. `orders`, `groups`, `statuses`, `approvals` and `skips` are what people do with what there is. */
+        /** @description `version` is a version to publish, `until` a duration such as 72h. `assume` approvals plays the future as if everybody who is asked had approved. `orders`, `groups`, `statuses`, `approvals` and `skips` are what people do with what there is; `endedSkips` are ids of skips that hold no longer. */
         PlanInput: {
             manifests?: components["schemas"]["AnyValue"][];
             version?: {
@@ -5281,8 +5293,9 @@ export interface components {
             orders?: components["schemas"]["PlannedOrderInput"][];
             groups?: components["schemas"]["PlannedGroupInput"][];
             statuses?: components["schemas"]["PlannedStatusInput"][];
-            approvals?: components["schemas"]["ApprovalInput"][];
+            approvals?: components["schemas"]["PlannedVoteInput"][];
             skips?: components["schemas"]["SkipInput"][];
+            endedSkips?: string[];
         };
         /** @description An order for targets, in a plan; `resources` names them one by one. */
         PlannedOrderInput: {
@@ -5308,6 +5321,15 @@ export interface components {
             status: "ready" | "paused" | "rejected";
             /** @description `false` if absent. */
             rollback?: boolean;
+        };
+        /** @description A vote on a version in an environment, or the caller's own taken back, in a plan. */
+        PlannedVoteInput: {
+            deployment: string;
+            tag: string;
+            environment: string;
+            /** @enum {string} */
+            status: "approved" | "rejected" | "withdrawn";
+            reason?: string | null;
         };
         /** @description `scenario` is the text of a file of `headgate simulate`, `files` are the texts of those that it names, by name or by the last part of it; `until` is a time, or one such as +72h from the start. */
         SimulationInput: {
@@ -10575,7 +10597,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GroupPage"];
+                    "application/json": components["schemas"]["GroupDetailPage"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10609,7 +10631,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Group"];
+                    "application/json": components["schemas"]["GroupDetail"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10649,7 +10671,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Group"];
+                    "application/json": components["schemas"]["GroupDetail"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10694,7 +10716,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Group"];
+                    "application/json": components["schemas"]["GroupDetail"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10739,7 +10761,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Group"];
+                    "application/json": components["schemas"]["GroupDetail"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10784,7 +10806,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Group"];
+                    "application/json": components["schemas"]["GroupDetail"];
                 };
             };
             400: components["responses"]["BadRequest"];

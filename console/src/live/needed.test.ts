@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Group, LiveEvent, ReasonGroup, SeenTarget } from "../api/types";
-import { changesNeed, heldBack, stuck } from "./needed";
+import { changesNeed, heldBack, placeFailed, stuck } from "./needed";
 
 const reason = (state: string, targets: string[], more: object = {}): ReasonGroup => ({ environment: "prod", state, type: null, blocked: 1, targets, ...more }) as ReasonGroup;
 const seen = (...rows: [string, string][]): Map<string, SeenTarget> => new Map(rows.map(([name, state]) => [name, { name, state } as SeenTarget]));
@@ -30,4 +30,13 @@ test("who waits for a failed cycle is told with it, and needs nobody twice", () 
   const targets = seen(["api/prod/n2", "waiting"], ["api/prod/n3", "waiting"]);
   expect(stuck("api", [waits, other], groups, targets)).toEqual([other]);
   expect(heldBack([waits, other], groups)).toBe(7);
+});
+
+test("a failed cycle is listed while it has failed", () => {
+  const group = (id: string, status: string): Group => ({ id, status }) as Group;
+  const items = [group("a", "failed")];
+  expect(placeFailed(items, "b", group("b", "failed")).map((one) => one.id)).toEqual(["b", "a"]);
+  expect(placeFailed(items, "b", group("b", "executing"))).toBe(items);
+  expect(placeFailed(items, "a", group("a", "executing"))).toEqual([]);
+  expect(placeFailed(items, "a", null)).toEqual([]);
 });

@@ -36,6 +36,19 @@ function isBecauseOf(reason: ReasonGroup, groups: Group[]): boolean {
   return (reason.actions ?? []).some((action) => groups.some((group) => action.command.endsWith(`--group ${group.id}`)));
 }
 
+/** Cycles that failed, the newest first; one that goes on or has ended is none of them. */
+export function placeFailed(groups: Group[], id: string, object: unknown): Group[] {
+  const told = object as Group | null;
+  const known = groups.findIndex((one) => one.id === id);
+  if (told?.status !== "failed") return known < 0 ? groups : groups.toSpliced(known, 1);
+  return known < 0 ? [told, ...groups] : groups.with(known, told);
+}
+
+/** Whether explain says that somebody can do it. */
+export function isOffered(reason: ReasonGroup, command: string): boolean {
+  return (reason.actions ?? []).some((action) => action.command.startsWith(command));
+}
+
 /** How many wait for nothing but that these cycles go on: they need nobody of their own. */
 export function heldBack(reasons: ReasonGroup[], groups: Group[]): number {
   return reasons.filter((reason) => reason.state === "waiting" && isBecauseOf(reason, groups)).reduce((sum, reason) => sum + reason.count, 0);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Job, LiveEvent, SeenTarget } from "../api/types";
+import type { Approval, Job, LiveEvent, SeenTarget, Version } from "../api/types";
 import { FleetStore } from "./store";
-import { placeByName, withJob } from "./tables";
+import { placeByName, placeVersion, placeVotes, withJob } from "./tables";
 
 const target = (name: string, state: string): SeenTarget => ({ name, state, current: null, reason: null, job: null }) as SeenTarget;
 
@@ -46,7 +46,9 @@ test("what is no patch is an event", () => {
 
 test("an object takes the place of the one with its name, or goes", () => {
   const items = [{ name: "a", reason: "x" }, { name: "b", reason: "y" }];
-  expect(placeByName(items, "a", { name: "a", reason: "z" }).map((one) => one.reason)).toEqual(["y", "z"]);
+  expect(placeByName(items, "a", { name: "a", reason: "z" }).map((one) => one.reason)).toEqual(["z", "y"]);
+  expect(placeByName(items, "aa", { name: "aa", reason: "z" }).map((one) => one.name)).toEqual(["a", "aa", "b"]);
+  expect(placeByName(items, "c", { name: "c", reason: "z" }).map((one) => one.name)).toEqual(["a", "b", "c"]);
   expect(placeByName(items, "a", null)).toEqual([{ name: "b", reason: "y" }]);
 });
 
@@ -56,4 +58,20 @@ test("a job is laid over what is known of it", () => {
   const ended = withJob(created, event("1", { status: "successful", completedAt: "2026-01-01T00:00:00Z" }));
   expect(ended).toHaveLength(1);
   expect(ended[0]).toMatchObject({ id: "1", resource: "n1", status: "successful" } satisfies Partial<Job>);
+});
+
+test("a new version comes first, and an old one stays where it is", () => {
+  const version = (tag: string, status: string): Version => ({ deployment: "api", tag, status }) as Version;
+  const items = [version("v2", "ready"), version("v1", "ready")];
+  expect(placeVersion(items, "api/v1", version("v1", "rejected")).map((one) => one.status)).toEqual(["ready", "rejected"]);
+  expect(placeVersion(items, "api/v3", version("v3", "ready")).map((one) => one.tag)).toEqual(["v3", "v2", "v1"]);
+  expect(placeVersion(items, "api/v2", null).map((one) => one.tag)).toEqual(["v1"]);
+});
+
+test("votes are told for an environment, or for all of a version", () => {
+  const vote = (tag: string, environment: string, user: string, at: string): Approval => ({ deployment: "api", tag, environment, user, at }) as Approval;
+  const items = [vote("v1", "prod", "ana", "3"), vote("v1", "qa", "ana", "2"), vote("v2", "qa", "ana", "1")];
+  expect(placeVotes(items, "api/v1/qa", [vote("v1", "qa", "bob", "4")]).map((one) => one.user + one.environment)).toEqual(["bobqa", "anaprod", "anaqa"]);
+  expect(placeVotes(items, "api/v1", [])).toEqual([vote("v2", "qa", "ana", "1")]);
+  expect(placeVotes(items, "api/v1/qa", null)).toHaveLength(2);
 });

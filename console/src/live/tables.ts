@@ -1,6 +1,7 @@
 // How pages look at the store: what the stream patches is drawn again, and nothing is asked for a second time.
 import { useEffect, useState, useSyncExternalStore } from "react";
-import type { Job, LiveEvent, Status } from "../api/types";
+import { all, get } from "../api/client";
+import type { Approval, Job, LiveEvent, Status, Version } from "../api/types";
 import { useStream } from "./queries";
 import { type FleetStore, jobOf } from "./store";
 import type { Stream } from "./stream";
@@ -23,20 +24,35 @@ export interface Kept<T> {
 
 type Patch<T> = (patch: (items: T[]) => T[]) => void;
 
-/** A list that is asked for once, and from then on patched by what `listen` hears; asked for again after a gap. */
+/** A list that is asked for once, and from then on patched by what `listen` hears; asked for again after a gap. What is heard
+ * while it is asked for is laid over the answer, which may be older. */
 function useKept<T>(key: string, ask: () => Promise<T[]>, listen: (stream: Stream, patch: Patch<T>) => () => void): Kept<T> {
   const stream = useStream();
   const [kept, setKept] = useState<Kept<T> & { key: string }>({ key, items: undefined, error: undefined });
   useEffect(() => {
     let isOver = false;
+    let asking = 0;
+    let heard: ((items: T[]) => T[])[] = [];
     const load = (): void => {
+      const mine = ++asking;
+      heard = [];
       ask().then(
-        (items) => isOver || setKept({ key, items, error: undefined }),
-        (error: Error) => isOver || setKept((old) => ({ ...old, key, error })),
+        (items) => {
+          if (isOver || mine !== asking) return;
+          const found = heard.reduce((all, patch) => patch(all), items);
+          heard = [];
+          asking = 0;
+          setKept({ key, items: found, error: undefined });
+        },
+        (error: Error) => isOver || mine !== asking || setKept((old) => ({ ...(old.key === key ? old : { items: undefined }), key, error })),
       );
     };
     load();
-    const leave = [stream.onReturn(load), listen(stream, (patch) => setKept((old) => ({ ...old, items: old.items && patch(old.items) })))];
+    const take = (patch: (items: T[]) => T[]): void => {
+      if (asking > 0) heard.push(patch);
+      setKept((old) => (old.key === key ? { ...old, items: old.items && patch(old.items) } : old));
+    };
+    const leave = [stream.onReturn(load), listen(stream, take)];
     return () => {
       isOver = true;
       for (const one of leave) one();
@@ -56,9 +72,50 @@ export function useObjects<T>(key: string, kind: string, ask: () => Promise<T[]>
   );
 }
 
+/** Where it was, or by its name among the others, as lists of the API are sorted. */
 export function placeByName<T extends { name: string }>(items: T[], name: string, object: unknown): T[] {
-  const others = items.filter((one) => one.name !== name);
-  return object === null ? others : [...others, object as T];
+  if (object === null) return items.filter((one) => one.name !== name);
+  const known = items.findIndex((one) => one.name === name);
+  if (known >= 0) return items.with(known, object as T);
+  const next = items.findIndex((one) => one.name > name);
+  return items.toSpliced(next < 0 ? items.length : next, 0, object as T);
+}
+
+/** The newest first. */
+export function placeVersion(items: Version[], name: string, object: unknown): Version[] {
+  const known = items.findIndex((one) => `${one.deployment}/${one.tag}` === name);
+  if (object === null) return known < 0 ? items : items.toSpliced(known, 1);
+  return known < 0 ? [object as Version, ...items] : items.with(known, object as Version);
+}
+
+/** Told are all votes on a version, or all of them in one environment; the newest first. */
+export function placeVotes(items: Approval[], name: string, object: unknown): Approval[] {
+  const [deployment, tag, ...environment] = name.split("/");
+  const isTold = (one: Approval): boolean =>
+    one.deployment === deployment && one.tag === tag && (environment.length === 0 || one.environment === environment.join("/"));
+  return [...((object ?? []) as Approval[]), ...items.filter((one) => !isTold(one))].sort((a, b) => b.at.localeCompare(a.at));
+}
+
+/** Votes on one version. */
+export function useVotes(deployment: string, tag: string): Kept<Approval> {
+  return useObjects<Approval>(
+    `votes on ${deployment} ${tag}`,
+    "Approval",
+    () => all<Approval>("approvals", { deployment, tag }),
+    (items, name, object) => (name.startsWith(`${deployment}/${tag}/`) || name === `${deployment}/${tag}` ? placeVotes(items, name, object) : items),
+  );
+}
+
+/** Events of one type, the newest first; `most` are kept. */
+export function useEvents(type: string, most: number): Kept<LiveEvent> {
+  return useKept(
+    `events ${type}`,
+    async () => (await get<{ items: LiveEvent[] }>("events", { cel: `event.type == '${type}'`, sort: "-seq", limit: most })).items,
+    (stream, patch) =>
+      stream.onEvent((event) => {
+        if (event.type === type) patch((items) => [event, ...items].slice(0, most));
+      }),
+  );
 }
 
 /** Jobs; their events say all that changes of them. */

@@ -2,9 +2,10 @@
 import { type ReactNode, useMemo } from "react";
 import { type Act, ActButton } from "../acts/act";
 import { remove, valueOf } from "../acts/objects";
-import { all, get, place, send } from "../api/client";
-import type { Job, JobAgent, Page } from "../api/types";
-import { ofKinds, useLive } from "../live/queries";
+import { all, place, send } from "../api/client";
+import type { Job, JobAgent } from "../api/types";
+import { placeByName, useEvents, useJobs } from "../live/tables";
+import { placeOf } from "../time/moments";
 import type { Column } from "../ui/listing";
 import { Section, Time } from "../ui/parts";
 import { plural } from "../words";
@@ -35,11 +36,12 @@ function put(old?: JobAgent): Act {
   };
 }
 
-const LIVING = "job.status in ['pending', 'queued', 'inProgress', 'actionRequired']";
+const LIVING = ["pending", "queued", "inProgress", "actionRequired"];
+const MOST_LOST = 20;
 
 export function Agents(): ReactNode {
-  const jobs = useLive("living jobs", () => all<Job>("jobs", { cel: LIVING }, 2000), ofKinds("Job", "JobAgent"));
-  const lost = useLive("lost agents", () => get<Page<{ name: string; message: string; at: string }>>("events", { cel: "event.type == 'agent.lost'", sort: "-seq", limit: 20 }), (event) => event.type === "agent.lost");
+  const jobs = useJobs("living jobs", () => all<Job>("jobs", { cel: `job.status in ${JSON.stringify(LIVING)}` }, 2000), () => true);
+  const lost = useEvents("agent.lost", MOST_LOST);
   const columns = useMemo<Column<JobAgent>[]>(
     () => [
       { name: "Agent", text: (one) => one.name, cell: (one) => one.name },
@@ -47,11 +49,11 @@ export function Agents(): ReactNode {
       {
         name: "Runs now",
         cell: (one) => {
-          const mine = (jobs.data ?? []).filter((job) => job.agent === one.name);
+          const mine = (jobs.items ?? []).filter((job) => job.agent === one.name && LIVING.includes(job.status));
           return mine.length === 0 ? (
             <span className="soft">nothing</span>
           ) : (
-            <span title={mine.slice(0, 20).map((job) => job.target).join("\n")}>{plural(mine.length, "job")}</span>
+            <span title={mine.slice(0, 20).map((job) => `${job.deployment}/${placeOf(job)}`).join("\n")}>{plural(mine.length, "job")}</span>
           );
         },
       },
@@ -77,15 +79,16 @@ export function Agents(): ReactNode {
         ),
       },
     ],
-    [jobs.data],
+    [jobs.items],
   );
-  const missing = lost.data?.items ?? [];
+  const missing = lost.items ?? [];
   return (
     <Objects
       title="Agents"
       noun="agent"
       path="job-agents"
-      kinds={["JobAgent"]}
+      kind="JobAgent"
+      placed={placeByName}
       columns={columns}
       choices={[{ key: "type", label: "Type", of: (one: JobAgent) => one.type }]}
       id={(one: JobAgent) => one.id}

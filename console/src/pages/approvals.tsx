@@ -6,7 +6,8 @@ import { VoteButtons } from "../acts/votes";
 import { all, place, send } from "../api/client";
 import type { Approval, Concerns, Skip } from "../api/types";
 import { askedVotes, changesNeed } from "../live/needed";
-import { ofKinds, useLive } from "../live/queries";
+import { useLive } from "../live/queries";
+import { placeVotes, useObjects } from "../live/tables";
 import { Link, to } from "../router";
 import { useSession } from "../session";
 import { type Column, Listing } from "../ui/listing";
@@ -21,6 +22,7 @@ function withdrawVote(one: Approval): Act {
     title: `Withdraw your vote on ${one.deployment} ${one.tag} in ${one.environment}`,
     says: "It counts no longer. What has started because of it goes on.",
     permission: "approval:write",
+    plan: () => ({ approvals: [{ deployment: one.deployment, tag: one.tag, environment: one.environment, status: "withdrawn" }] }),
     confirms: ofObject("Approval"),
     run: async ({ reason }) => {
       const path = `approvals/${place(one.versionId, one.environment)}`;
@@ -36,6 +38,7 @@ function endSkip(one: Skip): Act {
     title: `End the skip of ${rule}`,
     says: `${rule} of ${one.policy} holds again. It was skipped by ${one.user}: ${one.reason}`,
     permission: "skip:write",
+    plan: () => ({ endedSkips: [one.id] }),
     confirms: ofObject("Skip"),
     run: async ({ reason }) =>
       concerning("the skip is over", (await send<{ concerns?: Concerns }>("DELETE", `skips/${place(one.id)}`, undefined, true, { reason })) ?? {}),
@@ -45,7 +48,7 @@ function endSkip(one: Skip): Act {
 export function Approvals(): ReactNode {
   const { session } = useSession();
   const waiting = useLive("awaited", askedVotes, changesNeed);
-  const skips = useLive("skips", () => all<Skip>("skips"), ofKinds("Skip"));
+  const skips = useObjects<Skip>("skips", "Skip", () => all<Skip>("skips"), (_, __, every) => every as Skip[]);
   const columns = useMemo<Column<Approval>[]>(
     () => [
       {
@@ -73,7 +76,8 @@ export function Approvals(): ReactNode {
         title="Approvals"
         noun="vote"
         path="approvals"
-        kinds={["Approval", "Version"]}
+        kind="Approval"
+        placed={placeVotes}
         columns={columns}
         choices={[
           { key: "environment", label: "Environment", of: (one: Approval) => one.environment },
@@ -103,8 +107,8 @@ export function Approvals(): ReactNode {
       />
       <Section title="Skips" id="skips">
         <Trouble error={skips.error} />
-        {skips.data !== undefined && skips.data.length === 0 && <Empty>No rule is skipped for anything.</Empty>}
-        {skips.data !== undefined && skips.data.length > 0 && <Skips skips={skips.data} />}
+        {skips.items !== undefined && skips.items.length === 0 && <Empty>No rule is skipped for anything.</Empty>}
+        {skips.items !== undefined && skips.items.length > 0 && <Skips skips={skips.items} />}
       </Section>
     </>
   );

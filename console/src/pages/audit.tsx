@@ -2,7 +2,7 @@
 import { type ReactNode, useState } from "react";
 import { get } from "../api/client";
 import type { AuditEntry, Page } from "../api/types";
-import { useLive } from "../live/queries";
+import { useObjects } from "../live/tables";
 import { Changes, pretty } from "../ui/changes";
 import { type Column, Listing } from "../ui/listing";
 import { Loading, Time, Trouble } from "../ui/parts";
@@ -41,13 +41,29 @@ function Change({ entry }: { entry: AuditEntry }): ReactNode {
   );
 }
 
+/** What is told is the newest; it may have been asked for as well. */
+export function placeEntry(items: AuditEntry[], _: string, object: unknown): AuditEntry[] {
+  const told = object as AuditEntry;
+  return items.some((one) => one.seq === told.seq) ? items : [told, ...items].sort((a, b) => b.seq - a.seq);
+}
+
 export function Audit(): ReactNode {
   const [older, setOlder] = useState<{ items: AuditEntry[]; next: string | null } | null>(null);
   const [error, setError] = useState<Error>();
-  const newest = useLive("audit", () => get<Page<AuditEntry>>("audit", { limit: PAGE }));
+  const [behind, setBehind] = useState<string | null>(null);
+  const newest = useObjects<AuditEntry>(
+    "audit",
+    "AuditEntry",
+    async () => {
+      const page = await get<Page<AuditEntry>>("audit", { limit: PAGE });
+      setBehind(page.next);
+      return page.items;
+    },
+    placeEntry,
+  );
   const seen = new Set<number>();
-  const items = [...(newest.data?.items ?? []), ...(older?.items ?? [])].filter((one) => !seen.has(one.seq) && seen.add(one.seq));
-  const next = older === null ? newest.data?.next : older.next;
+  const items = [...(newest.items ?? []), ...(older?.items ?? [])].filter((one) => !seen.has(one.seq) && seen.add(one.seq));
+  const next = older === null ? behind : older.next;
   const more = async (): Promise<void> => {
     try {
       const page = await get<Page<AuditEntry>>("audit", { limit: PAGE, cursor: next });
@@ -60,7 +76,7 @@ export function Audit(): ReactNode {
     <>
       <h1>Audit</h1>
       <Trouble error={newest.error ?? error} />
-      {newest.data === undefined ? (
+      {newest.items === undefined ? (
         !newest.error && <Loading what="the audit log" />
       ) : (
         <Listing

@@ -3,11 +3,11 @@ import { type ReactNode, useMemo, useRef, useState } from "react";
 import { ActButton } from "../acts/act";
 import { HeldActs } from "../acts/obstacles";
 import { orderSelected, skipSelected } from "../acts/selected";
-import { all } from "../api/client";
+import { all, serverNow } from "../api/client";
 import type { EnvironmentStatus, ListedTarget, SeenTarget, Status } from "../api/types";
 import { useLive } from "../live/queries";
 import type { Tables } from "../live/store";
-import { useStore } from "../live/tables";
+import { placeByName, useObjects, useStore } from "../live/tables";
 import { go, Link, to, usePlace, withQuery } from "../router";
 import { heldBy, TimeBar } from "../time/bar";
 import { partsOf } from "../time/moments";
@@ -29,7 +29,7 @@ export function Fleet(): ReactNode {
   const store = useStore();
   const view = query.get("view") === "grid" ? "grid" : "matrix";
   const span = query.get("span") ?? NEAREST;
-  const [opened] = useState(() => Date.now());
+  const [opened] = useState(serverNow);
   const time = useTimeLine(opened - (SPANS[span] ?? SPANS[NEAREST] ?? 0));
   return (
     <>
@@ -343,6 +343,8 @@ function useFilter(cel: string): Matched {
   return { names: before.current, error: found.error, isOld };
 }
 
+const SOME = 200;
+
 interface WithMetadata {
   name: string;
   metadata: Record<string, string>;
@@ -350,18 +352,15 @@ interface WithMetadata {
 
 /** Resources are asked for when somebody wants them grouped; one page tells which keys there are. */
 function useMetadata(group: string): { keys: string[]; groupOf: ((resource: string) => string) | undefined } {
-  const some = useLive("metadata", () => all<WithMetadata>("resources", { limit: 200 }, 200), (event) => event.kind === "Resource");
-  const every = useLive(
-    `resources ${group}`,
-    async () => (group === "" ? [] : await all<WithMetadata>("resources")),
-    (event) => group !== "" && event.kind === "Resource",
-  );
-  const keys = useMemo(() => [...new Set((some.data ?? []).flatMap((one) => Object.keys(one.metadata)))].sort(), [some.data]);
+  const isGrouped = group !== "";
+  const some = useObjects("some resources", "Resource", () => all<WithMetadata>("resources", { limit: SOME }, SOME), placeByName<WithMetadata>);
+  const every = useObjects(`resources ${isGrouped}`, "Resource", async () => (isGrouped ? await all<WithMetadata>("resources") : []), placeByName<WithMetadata>);
+  const keys = useMemo(() => [...new Set((some.items ?? []).flatMap((one) => Object.keys(one.metadata)))].sort(), [some.items]);
   const groupOf = useMemo(() => {
-    if (group === "" || every.data === undefined) return undefined;
-    const values = new Map(every.data.map((one) => [one.name, one.metadata[group]]));
+    if (!isGrouped || every.items === undefined) return undefined;
+    const values = new Map(every.items.map((one) => [one.name, one.metadata[group]]));
     return (resource: string): string => `${group}: ${values.get(resource) ?? "none"}`;
-  }, [group, every.data]);
+  }, [group, every.items]);
   return { keys, groupOf };
 }
 

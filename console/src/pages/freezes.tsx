@@ -3,15 +3,16 @@ import type { ReactNode } from "react";
 import { type Act, ActButton } from "../acts/act";
 import { concerning, manifest, unfreeze } from "../acts/fleet";
 import { momentOf } from "../acts/objects";
-import { send } from "../api/client";
+import { send, serverNow } from "../api/client";
 import type { Concerns, Freeze } from "../api/types";
+import { placeByName } from "../live/tables";
 import type { Column } from "../ui/listing";
 import { Time } from "../ui/parts";
 import { Objects } from "./tables";
 
 function begin(): Act {
   const spec = ({ reason, selector, until }: Record<string, string>): object => {
-    const expiresAt = momentOf(until ?? "", Date.now());
+    const expiresAt = momentOf(until ?? "", serverNow());
     return { reason, ...(selector ? { selector } : {}), ...(expiresAt ? { expiresAt } : {}) };
   };
   return {
@@ -58,7 +59,8 @@ export function Freezes(): ReactNode {
       title="Freezes"
       noun="freeze"
       path="freezes"
-      kinds={["Freeze"]}
+      kind="Freeze"
+      placed={placeByName}
       columns={COLUMNS}
       choices={[{ key: "by", label: "By", of: (one: Freeze) => one.user }]}
       id={(one: Freeze) => one.id}

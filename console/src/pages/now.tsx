@@ -2,11 +2,12 @@
 import { type ReactNode, useRef } from "react";
 import { ActButton } from "../acts/act";
 import { freeze, onGroup, order, orderMany, unfreeze } from "../acts/fleet";
+import { Refusals } from "../acts/obstacles";
 import { VoteButtons } from "../acts/votes";
 import { all, get, place } from "../api/client";
 import type { AwaitedApproval, DeploymentExplanation, EnvironmentStatus, Freeze, Group, Job, Page, ReasonGroup, Status } from "../api/types";
-import { changesNeed, heldBack, mayNeedSomebody, stuck } from "../live/needed";
-import { ofKinds, useLive } from "../live/queries";
+import { changesNeed, heldBack, isOffered, mayNeedSomebody, placeFailed, stuck } from "../live/needed";
+import { useLive } from "../live/queries";
 import { placeByName, useJobs, useObjects, useStore } from "../live/tables";
 import { Link, to } from "../router";
 import { partsOf } from "../time/moments";
@@ -89,7 +90,7 @@ const MOST_ASKED = 100;
 
 function useNeeds(lines: Line[]): Needs {
   const { tables, status } = useStore();
-  const failed = useLive("failed", () => get<Page<Group>>("groups", { status: "failed", limit: 200 }), ofKinds("Group"));
+  const failed = useObjects<Group>("failed", "Group", async () => (await get<Page<Group>>("groups", { status: "failed", limit: 200 })).items, placeFailed);
   const names = [...new Set(lines.filter((line) => mayNeedSomebody(line.environment.counts)).map((line) => line.deployment))].sort().slice(0, MOST_ASKED);
   const asked = useLive(
     `needed ${names.join("/")}`,
@@ -104,9 +105,9 @@ function useNeeds(lines: Line[]): Needs {
   const last = useRef<DeploymentExplanation[]>([]);
   if (asked.data !== undefined) last.current = asked.data.found;
   const known = last.current.filter((one) => names.includes(one.deployment));
-  const cycles = failed.data?.items ?? [];
+  const cycles = failed.items ?? [];
   return {
-    isKnown: status !== undefined && failed.data !== undefined && asked.data !== undefined && asked.data.refusal === undefined,
+    isKnown: status !== undefined && failed.items !== undefined && asked.data !== undefined && asked.data.refusal === undefined,
     error: failed.error ?? asked.error ?? asked.data?.refusal,
     cycles,
     heldBack: known.reduce((sum, one) => sum + heldBack(one.reasons, cycles), 0),
@@ -336,15 +337,17 @@ export function nobody(isKnown: boolean, silent: number): string {
 function FailedCycle({ group }: { group: Group }): ReactNode {
   const failed = group.members.find((member) => member.state === "failed") ?? group.members[0];
   const where = `${group.environment}/${group.resource}`;
+  const acts = [onGroup("retry", group), onGroup("release", group)] as const;
   return (
     <li className="row bad">
       <span className="mark bad">✕ cycle failed</span>
       <span className="grow">
         {group.policy} on {failed === undefined ? where : <Link href={to("targets", failed.deployment, group.environment, group.resource)}>{where}</Link>}:{" "}
         <Brief text={group.reason} />
+        <Refusals acts={acts} />
       </span>
-      <ActButton act={onGroup("retry", group.id, group.resource)} />
-      <ActButton act={onGroup("release", group.id, group.resource)} />
+      <ActButton act={acts[0]} />
+      <ActButton act={acts[1]} />
     </li>
   );
 }
@@ -365,7 +368,7 @@ function Stuck({ deployment, reason }: { deployment: string; reason: ReasonGroup
         ))}
         {reason.count > shown.length && ` and ${reason.count - shown.length} more`} in <Written text={reason.environment} />: <Brief text={reason.message} />
       </span>
-      {reason.state === "failed" && <ActButton act={one ? order("retry", one) : orderMany("retry", deployment, reason.environment)} />}
+      {reason.state === "failed" && isOffered(reason, "headgate retry ") && <ActButton act={one ? order("retry", one) : orderMany("retry", deployment, reason.environment)} />}
     </li>
   );
 }

@@ -1,6 +1,7 @@
 // The rules of the line, in words.
 import type { ReactNode } from "react";
 import type { Policy } from "../api/types";
+import { placeByName } from "../live/tables";
 import { Link, to } from "../router";
 import type { Column } from "../ui/listing";
 import { Mark } from "../ui/parts";
@@ -35,7 +36,8 @@ export function Policies(): ReactNode {
       title="Policies"
       noun="policy"
       path="policies"
-      kinds={["Policy"]}
+      kind="Policy"
+      placed={placeByName}
       columns={COLUMNS}
       id={(one: Policy) => one.id}
       empty={{ says: "Without a policy every version goes everywhere at once.", command: "headgate apply -f policy.yaml" }}

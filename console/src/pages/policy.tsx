@@ -9,7 +9,8 @@ import type { Difference, Policy, PolicyInWords } from "../api/types";
 import type { Schema } from "../editor/complete";
 import { Editor } from "../editor/editor";
 import { describedManifest } from "../editor/schemas";
-import { ofKinds, useLive } from "../live/queries";
+import { useLive } from "../live/queries";
+import { useObjects } from "../live/tables";
 import { go, Link, to, usePlace, withQuery } from "../router";
 import { Changes } from "../ui/changes";
 import { Loading, Mark, Section, Trouble, Worded } from "../ui/parts";
@@ -43,10 +44,15 @@ async function manifestOf(name: string): Promise<unknown> {
 
 export function PolicyPage({ name }: { name: string }): ReactNode {
   const { query } = usePlace();
-  const policy = useLive(`policy ${name}`, () => get<Policy>(`policies/${place(name)}`), ofKinds("Policy"));
-  const words = useLive(`policy words ${name}`, () => get<PolicyInWords>(`policies/${place(name)}/text`), ofKinds("Policy"));
+  const policy = useObjects<Policy>(
+    `policy ${name}`,
+    "Policy",
+    async () => [await get<Policy>(`policies/${place(name)}`)],
+    (items, told, object) => (told === name && object !== null ? [object as Policy] : items),
+  );
+  const words = useLive(`policy words ${name}`, () => get<PolicyInWords>(`policies/${place(name)}/text`), ofObject("Policy", name));
   const isEditing = query.get("edit") !== null;
-  const found = policy.data;
+  const found = policy.items?.[0];
   if (found === undefined) return policy.error ? <Trouble error={policy.error} /> : <Loading what="the policy" />;
   return (
     <>

@@ -5,10 +5,10 @@ import { HeldActs } from "../acts/obstacles";
 import { freeze, orderMany, rejectVersion } from "../acts/fleet";
 import { VoteButtons } from "../acts/votes";
 import { all, get, place, serverNow } from "../api/client";
-import type { Approval, Bracket, DeploymentExplanation, EnvironmentStatus, Job, ListedTarget, LiveEvent, Page, ReasonGroup, Version } from "../api/types";
+import type { Approval, Bracket, DeploymentExplanation, EnvironmentStatus, Job, ListedTarget, LiveEvent, ReasonGroup, SeenBudget, Version } from "../api/types";
 import { ofKinds, useLive } from "../live/queries";
 import type { Tables } from "../live/store";
-import { useJobs, useObjects, useStatus } from "../live/tables";
+import { useJobs, useObjects, useStatus, useVotes } from "../live/tables";
 import { Link } from "../router";
 import { heldBy, TimeBar } from "../time/bar";
 import { partsOf, type PlannedJob, placeOf, plannedJobs, scoped, usesOf, wavesAfter } from "../time/moments";
@@ -43,16 +43,7 @@ function Found({ deployment, version }: { deployment: string; version: Version }
   const published = Date.parse(version.publishedAt ?? version.createdAt);
   const since = useMemo(() => Math.max(published, serverNow() - LONGEST_BACK), [published]);
   const time = useTimeLine(since);
-  const votes = useObjects<Approval>(
-    `votes ${deployment} ${tag}`,
-    "Approval",
-    async () => (await get<Page<Approval>>("approvals", { deployment, tag })).items,
-    (items, name, object) => {
-      const [own, other, environment] = name.split("/");
-      if (own !== deployment || other !== tag) return items;
-      return [...items.filter((one) => one.environment !== environment), ...((object ?? []) as Approval[])];
-    },
-  );
+  const votes = useVotes(deployment, tag);
   const jobs = useJobs(
     `jobs ${deployment} ${tag}`,
     () => all<Job>("jobs", { deployment, cel: `job.version == ${JSON.stringify(tag)}` }),
@@ -212,25 +203,33 @@ function Limits({ time, policies }: { time: TimeLine; policies: Set<string | nul
   const at = time.at === null ? time.span.now : Date.parse(time.at);
   return (
     <Section title="Limits over time" id="limits">
-      {budgets.map((budget) => {
-        const points = usesOf([...time.past, ...(time.future?.changes ?? []).filter((change) => Date.parse(change.at) > time.span.now)], budget.name);
-        return (
-          <div key={budget.name} className="limit">
-            <div className="row">
-              <Slots used={budget.used} limit={budget.limit} />
-              <b className="figures">
-                {budget.used} of {budget.limit}
-              </b>
-              <span className="grow">
-                <Written text={budget.rule} /> <span className="soft">(<Written text={`${budget.policy}${budget.scope ? `, ${budget.scope}` : ""}`} />)</span>
-              </span>
-              {budget.stoppedAt !== null && <Mark tone="bad" sign="✕" word="the line is stopped" />}
-            </div>
-            <Usage points={points} span={time.span} at={at} label={`${budget.rule}: ${budget.used} of ${budget.limit} used; at most ${Math.max(0, ...points.map((point) => point.used))} in this time`} />
-          </div>
-        );
-      })}
+      {budgets.map((budget) => (
+        <Limit key={budget.name} budget={budget} time={time} at={at} />
+      ))}
     </Section>
+  );
+}
+
+function Limit({ budget, time, at }: { budget: SeenBudget; time: TimeLine; at: number }): ReactNode {
+  const { past, future, span } = time;
+  const was = useMemo(() => usesOf(past, budget.name), [past, budget.name]);
+  const will = useMemo(() => usesOf(future?.changes ?? [], budget.name), [future, budget.name]);
+  const points = [...was, ...will.filter((point) => point.at > span.now)];
+  const most = points.reduce((highest, point) => Math.max(highest, point.used), 0);
+  return (
+    <div className="limit">
+      <div className="row">
+        <Slots used={budget.used} limit={budget.limit} />
+        <b className="figures">
+          {budget.used} of {budget.limit}
+        </b>
+        <span className="grow">
+          <Written text={budget.rule} /> <span className="soft">(<Written text={`${budget.policy}${budget.scope ? `, ${budget.scope}` : ""}`} />)</span>
+        </span>
+        {budget.stoppedAt !== null && <Mark tone="bad" sign="✕" word="the line is stopped" />}
+      </div>
+      <Usage points={points} span={span} at={at} label={`${budget.rule}: ${budget.used} of ${budget.limit} used; at most ${most} in this time`} />
+    </div>
   );
 }
 

@@ -2,13 +2,14 @@
 import { type ReactNode, useState } from "react";
 import { type Act, ActButton } from "../acts/act";
 import { momentOf } from "../acts/objects";
-import { place, send } from "../api/client";
+import { all, place, send, serverNow } from "../api/client";
 import type { NewToken, Token } from "../api/types";
+import { useLive } from "../live/queries";
 import { useMay, useSession } from "../session";
 import type { Column } from "../ui/listing";
 import { Command, Dialog, Section, Time } from "../ui/parts";
 import { plural } from "../words";
-import { Objects } from "./tables";
+import { ObjectPage } from "./tables";
 
 const ROLES = ["viewer", "deployer", "approver", "operator", "admin"];
 
@@ -25,7 +26,7 @@ function create(onMade: (made: NewToken) => void): Act {
       { name: "agents", label: "Only for agents", placeholder: "names with commas; for every agent if left empty" },
     ],
     run: async ({ name, role, until, agents, reason }) => {
-      const expiresAt = momentOf(until ?? "", Date.now());
+      const expiresAt = momentOf(until ?? "", serverNow());
       const names = (agents ?? "").split(",").map((one) => one.trim()).filter(Boolean);
       const body = { name, role, ...(expiresAt ? { expiresAt } : {}), ...(names.length > 0 ? { agents: names } : {}) };
       onMade(await send<NewToken>("POST", "tokens", body, true, { reason }));
@@ -56,6 +57,8 @@ export function Settings(): ReactNode {
   const [version, setVersion] = useState(0);
   const [made, setMade] = useState<NewToken | null>(null);
   const changed = (): void => setVersion((old) => old + 1);
+  // They belong to no workspace's log, so no event tells of them, nor of when each was used last.
+  const tokens = useLive(`tokens ${version}`, async () => (may("token:write") ? await all<Token>("tokens") : []), () => false);
   const columns: Column<Token>[] = [
     { name: "Token", text: (one) => one.name, cell: (one) => one.name },
     { name: "Role", text: (one) => one.role ?? "", cell: (one) => one.role ?? <span title={one.permissions.join(", ")}>{plural(one.permissions.length, "permission")}</span> },
@@ -93,12 +96,11 @@ export function Settings(): ReactNode {
   return (
     <>
       {may("token:write") ? (
-        <Objects
+        <ObjectPage
           title="Settings"
           noun="token"
-          path="tokens"
-          kinds={[]}
-          version={version}
+          items={tokens.data}
+          error={tokens.error}
           columns={columns}
           choices={[{ key: "role", label: "Role", of: (one: Token) => one.role ?? "" }]}
           id={(one: Token) => one.id}

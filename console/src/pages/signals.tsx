@@ -1,9 +1,11 @@
 // Values from outside that gates read.
 import type { ReactNode } from "react";
-import { type Act, ActButton } from "../acts/act";
+import { type Act, ActButton, type Values } from "../acts/act";
+import { manifest } from "../acts/fleet";
 import { momentOf, remove, valueOf } from "../acts/objects";
-import { place, send } from "../api/client";
+import { place, send, serverNow } from "../api/client";
 import type { Signal } from "../api/types";
+import { placeByName } from "../live/tables";
 import type { Column } from "../ui/listing";
 import { Time } from "../ui/parts";
 import { Objects } from "./tables";
@@ -11,6 +13,10 @@ import { Objects } from "./tables";
 const DELETABLE = { kind: "Signal", collection: "signals", noun: "signal", permission: "signal:write", isPlanned: true };
 
 function set(old?: Signal): Act {
+  const specOf = ({ value, until }: Values): { value: unknown; expiresAt?: string } => {
+    const expiresAt = momentOf(until ?? "", serverNow());
+    return { value: valueOf(value ?? ""), ...(expiresAt ? { expiresAt } : {}) };
+  };
   return {
     label: old === undefined ? "Set a signal" : "Set",
     title: old === undefined ? "Set a signal" : `Set the signal ${old.name}`,
@@ -21,12 +27,18 @@ function set(old?: Signal): Act {
       { name: "value", label: "Value (JSON, or a text)", required: true, initial: old === undefined ? "true" : JSON.stringify(old.value) },
       { name: "until", label: "Expires", placeholder: "2h, or 2026-03-01 09:00; never if left empty" },
     ],
+    plan: (values) => {
+      const name = old?.name ?? values["name"];
+      try {
+        return name && values["value"] ? { manifests: [manifest("Signal", name, specOf(values))] } : null;
+      } catch {
+        return null;
+      }
+    },
     confirms: (event, { name }) => event.kind === "Signal" && event.name === (old?.name ?? name),
-    run: async ({ name, value, until, reason }) => {
-      const mine = old?.name ?? name ?? "";
-      const expiresAt = momentOf(until ?? "", Date.now());
-      const body = { name: mine, value: valueOf(value ?? ""), ...(expiresAt ? { expiresAt } : {}) };
-      await send("PUT", `signals/${place(mine)}`, body, true, { reason });
+    run: async (values) => {
+      const mine = old?.name ?? values["name"] ?? "";
+      await send("PUT", `signals/${place(mine)}`, { name: mine, ...specOf(values) }, true, { reason: values["reason"] });
       return `the signal ${mine} is set`;
     },
   };
@@ -54,7 +66,8 @@ export function Signals(): ReactNode {
       title="Signals"
       noun="signal"
       path="signals"
-      kinds={["Signal"]}
+      kind="Signal"
+      placed={placeByName}
       columns={COLUMNS}
       id={(one: Signal) => one.id}
       empty={{ says: "Gates can read signals, such as how full a cluster is; none is set.", command: "headgate apply -f signal.yaml" }}

@@ -1,7 +1,7 @@
 // The page of a kind of object: its table, its acts, and what to do where there is none yet.
 import type { ReactNode } from "react";
 import { all } from "../api/client";
-import { ofKinds, useLive } from "../live/queries";
+import { useObjects } from "../live/tables";
 import { type Choice, type Column, Listing } from "../ui/listing";
 import { Empty, Loading, Trouble } from "../ui/parts";
 
@@ -16,18 +16,18 @@ export interface Shown<T> {
   above?: ReactNode;
 }
 
-interface Asked {
+interface Asked<T> {
   path: string;
-  kinds: string[];
-  most?: number;
-  /** What no event tells of is asked for again when this changes. */
-  version?: number;
+  /** Of what the stream tells of. */
+  kind: string;
+  /** Lays one that is told over the others. */
+  placed: (items: T[], name: string, object: unknown) => T[];
 }
 
-/** Of a list of the API, asked for again when an event tells of one of these kinds. */
-export function Objects<T>({ path, kinds, most, version = 0, ...shown }: Shown<T> & Asked): ReactNode {
-  const found = useLive(`${path} ${version}`, () => all<T>(path, most ? { limit: most } : {}, most), ofKinds(...kinds));
-  return <ObjectPage {...shown} items={found.data} error={found.error} />;
+/** Of a list of the API, patched by what the stream tells. */
+export function Objects<T>({ path, kind, placed, ...shown }: Shown<T> & Asked<T>): ReactNode {
+  const found = useObjects<T>(path, kind, () => all<T>(path), placed);
+  return <ObjectPage {...shown} items={found.items} error={found.error} />;
 }
 
 export function ObjectPage<T>(properties: Shown<T> & { items: T[] | undefined; error: Error | undefined }): ReactNode {

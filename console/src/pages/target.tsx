@@ -2,9 +2,11 @@
 import { type ReactNode, useState } from "react";
 import { ActButton } from "../acts/act";
 import { onGroup, order, skip } from "../acts/fleet";
+import { Refusals } from "../acts/obstacles";
 import { all, get, place } from "../api/client";
 import type { Action, Bracket, Explanation, Group, Job, LiveEvent, Page, RuleLine, TargetDetail, TargetVariable } from "../api/types";
 import { ofKinds, useLive } from "../live/queries";
+import { useJobs, useObjects } from "../live/tables";
 import { go, Link, to, usePlace, withQuery } from "../router";
 import { Cycle } from "../ui/cycle";
 import { Log } from "../ui/joblog";
@@ -31,9 +33,14 @@ export function Target({ deployment, environment, resource }: Where): ReactNode 
   const concerns = (event: LiveEvent): boolean => event.kind !== "Job" || event.data["resource"] === resource || event.data["deployment"] === deployment;
   const explanation = useLive(`explain ${name}`, () => get<Explanation>(`release-targets/${name}/explain`));
   const detail = useLive(`target ${name}`, () => get<TargetDetail>(`release-targets/${name}`), concerns);
-  const jobs = useLive(`jobs ${name}`, () => get<Page<Job>>(`release-targets/${name}/jobs`), concerns);
+  const jobs = useJobs(
+    `jobs ${name}`,
+    async () => (await get<Page<Job>>(`release-targets/${name}/jobs`)).items,
+    ({ data }) => data["deployment"] === deployment && data["environment"] === environment && data["resource"] === resource,
+  );
   const found = explanation.data;
   const target = { deployment, environment, resource };
+  const acts = (["retry", "redeploy", "rollback"] as const).map((action) => order(action, target, detail.data?.orders ?? null));
   if (found === undefined) return explanation.error ? <Trouble error={explanation.error} /> : <Loading what="the target" />;
   return (
     <>
@@ -45,11 +52,12 @@ export function Target({ deployment, environment, resource }: Where): ReactNode 
           </span>
         </h1>
         <span className="buttons">
-          <ActButton act={order("retry", target)} />
-          <ActButton act={order("redeploy", target)} />
-          <ActButton act={order("rollback", target)} />
+          {acts.map((act) => (
+            <ActButton key={act.label} act={act} />
+          ))}
         </span>
       </div>
+      <Refusals acts={acts} />
       <Answer found={found} detail={detail.data} deployment={deployment} />
       <div className="aside">
         <div className="stack">
@@ -70,7 +78,7 @@ export function Target({ deployment, environment, resource }: Where): ReactNode 
           {detail.data?.group && <InCycle id={detail.data.group} />}
         </div>
         <div className="stack">
-          <History jobs={jobs.data?.items} error={jobs.error} />
+          <History jobs={jobs.items} error={jobs.error} />
           <Variables name={name} />
         </div>
       </div>
@@ -135,6 +143,10 @@ function Gates({ rules, actions, target }: { rules: RuleLine[]; actions: Action[
             const verdict = VERDICTS[rule.verdict];
             const end = endOf(rule);
             const who = whoCan(rule, actions);
+            const act =
+              rule.verdict !== "allowed" && rule.policy !== null
+                ? skip({ rule: rule.rule ?? rule.type, policy: rule.policy, refusal: rule.skipRefusal ?? undefined }, { ...target, tag: rule.version })
+                : undefined;
             return (
               <li key={index}>
                 <Mark tone={verdict.tone} sign={verdict.sign} word={rule.verdict} />
@@ -169,10 +181,9 @@ function Gates({ rules, actions, target }: { rules: RuleLine[]; actions: Action[
                       {who && ` · ${who}`}
                     </small>
                   )}
+                  {act && <Refusals acts={[act]} />}
                 </div>
-                {rule.verdict !== "allowed" && rule.policy !== null && (
-                  <ActButton act={skip(rule.rule ?? rule.type, rule.policy, { ...target, tag: rule.version })} />
-                )}
+                {act && <ActButton act={act} />}
               </li>
             );
           })}
@@ -200,9 +211,15 @@ function Slots({ found }: { found: Explanation }): ReactNode {
 }
 
 function InCycle({ id }: { id: string }): ReactNode {
-  const group = useLive(`group ${id}`, () => get<Group>(`groups/${place(id)}`), (event) => event.kind === "Group" || event.kind === "Job");
-  if (group.data === undefined) return <Trouble error={group.error} />;
-  const one = group.data;
+  const group = useObjects<Group>(
+    `group ${id}`,
+    "Group",
+    async () => [await get<Group>(`groups/${place(id)}`)],
+    (items, told, object) => (told === id && object !== null ? [object as Group] : items),
+  );
+  const one = group.items?.[0];
+  if (one === undefined) return <Trouble error={group.error} />;
+  const acts = (["retry", "abort", "release"] as const).map((action) => onGroup(action, one));
   return (
     <Section
       title={`Cycle on ${one.resource}: ${spaced(one.status)}`}
@@ -210,13 +227,14 @@ function InCycle({ id }: { id: string }): ReactNode {
       acts={
         one.status === "failed" ? (
           <span className="buttons">
-            <ActButton act={onGroup("retry", one.id, one.resource)} />
-            <ActButton act={onGroup("abort", one.id, one.resource)} />
-            <ActButton act={onGroup("release", one.id, one.resource)} />
+            {acts.map((act) => (
+              <ActButton key={act.label} act={act} />
+            ))}
           </span>
         ) : undefined
       }
     >
+      {one.status === "failed" && <Refusals acts={acts} />}
       {one.reason && <p><Brief text={one.reason} /></p>}
       <Ordered group={one} />
     </Section>
@@ -227,11 +245,11 @@ function InCycle({ id }: { id: string }): ReactNode {
 function Ordered({ group }: { group: Group }): ReactNode {
   const { id, environment, resource, policy, members } = group;
   const cel = `job.group == ${JSON.stringify(id)}`;
-  const jobs = useLive(`jobs of ${id}`, () => all<Job>("jobs", { environment, resource, cel }, 200), ofKinds("Group", "Job"));
+  const jobs = useJobs(`jobs of ${id}`, () => all<Job>("jobs", { environment, resource, cel }, 200), ({ data }) => data["group"] === id);
   const brackets = useLive("brackets", () => all<Bracket>("brackets"), ofKinds("Policy", "Deployment"));
   const names = new Set(members.map((member) => member.deployment));
   const bracket = brackets.data?.find((one) => one.policy === policy && one.members.some((member) => names.has(member.deployment)));
-  return <Cycle group={group} bracket={bracket} jobs={jobs.data ?? []} />;
+  return <Cycle group={group} bracket={bracket} jobs={jobs.items ?? []} />;
 }
 
 const SHOWN_JOBS = 10;

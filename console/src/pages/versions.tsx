@@ -6,6 +6,7 @@ import { valueOf } from "../acts/objects";
 import { all, get } from "../api/client";
 import type { Concerns, Version } from "../api/types";
 import { ofKinds, useLive } from "../live/queries";
+import { type Kept, placeByName, placeVersion, useObjects } from "../live/tables";
 import { go, Link, to, usePlace, withQuery } from "../router";
 import { Changes, pretty } from "../ui/changes";
 import { type Column, Listing } from "../ui/listing";
@@ -30,12 +31,16 @@ function Scope({ version }: { version: Version }): ReactNode {
   );
 }
 
+function useDeployments(): Kept<{ name: string }> {
+  return useObjects("deployments", "Deployment", () => all<{ name: string }>("deployments"), placeByName);
+}
+
 export function Versions(): ReactNode {
   const { query } = usePlace();
-  const versions = useLive("versions", () => all<Version>("versions"), ofKinds("Version"));
-  const deployments = useLive("deployments", () => all<{ name: string }>("deployments"), ofKinds("Deployment"));
+  const versions = useObjects<Version>("versions", "Version", () => all<Version>("versions"), placeVersion);
+  const deployments = useDeployments();
   const [picked, setPicked] = useState<string[]>([]);
-  const names = deployments.data?.map((one) => one.name) ?? [];
+  const names = deployments.items?.map((one) => one.name) ?? [];
   const compared = (query.get("compare") ?? "").split("~").filter(Boolean).map(decodeURIComponent);
   const columns = useMemo<Column<Version>[]>(
     () => [
@@ -80,7 +85,7 @@ export function Versions(): ReactNode {
     ],
     [picked],
   );
-  const found = versions.data;
+  const found = versions.items;
   return (
     <>
       <div className="head">
@@ -176,8 +181,8 @@ export function bodyOf(form: Omit<Form, "deployment">): Record<string, unknown> 
 
 export function NewVersion(): ReactNode {
   const { query } = usePlace();
-  const deployments = useLive("deployments", () => all<{ name: string }>("deployments"), ofKinds("Deployment"));
-  const names = deployments.data?.map((one) => one.name) ?? [];
+  const deployments = useDeployments();
+  const names = deployments.items?.map((one) => one.name) ?? [];
   const [form, setForm] = useState<Form>({ deployment: query.get("deployment") ?? "", tag: "", targetSelector: query.get("selector") ?? "", message: "", config: "", metadata: "" });
   const deployment = form.deployment || (names[0] ?? "");
   const change = (name: keyof Form) => (event: { target: { value: string } }) => setForm((old) => ({ ...old, [name]: event.target.value }));
@@ -191,7 +196,7 @@ export function NewVersion(): ReactNode {
   const wish = body === null ? null : { version: { deployment, ...body } };
   const planned = usePlan(wish);
   const refusal = body === null ? "a version needs a name" : refusedFor(wish, planned);
-  if (deployments.data === undefined) return <Loading what="deployments" />;
+  if (deployments.items === undefined) return <Loading what="deployments" />;
   if (names.length === 0) {
     return <Empty command="headgate apply -f deployment.yaml">A version is one of a deployment, and there is none yet.</Empty>;
   }

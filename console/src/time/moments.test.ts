@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { SeenChange, SeenTarget } from "../api/types";
 import { emptyTables } from "../live/store";
-import { comparable, decisionsOf, foreseen, momentAt, narrowed, neighbour, partsOf, plannedJobs, sentence, shareOf, usesOf, wavesAfter, written } from "./moments";
+import { comparable, decisionsOf, foreseen, later, momentAt, narrowed, neighbour, notBefore, partsOf, plannedJobs, sentence, shareOf, usesOf, wavesAfter, written } from "./moments";
 
 const span = { from: 1000, now: 2000, until: 6000 };
 
@@ -106,4 +106,17 @@ test("waves to come are those after the moment that is shown", () => {
     { from: 9_000, resources: ["3"] },
   ]);
   expect(wavesAfter(jobs, 2_500).map((wave) => wave.resources)).toEqual([["3"]]);
+});
+
+test("those after a moment are told, the one of the moment itself is not", () => {
+  const decisions = decisionsOf([1, 2, 3, 4].map((second) => change(at(second), "a/p/1", "running")));
+  expect(later(decisions, at(2)).map((one) => one.at)).toEqual([at(3), at(4)]);
+  expect(later(decisions, at(9))).toEqual([]);
+  expect(neighbour(decisions, at(9), -1)?.at).toBe(at(4));
+  expect(neighbour(decisions, at(4), 1)).toBeUndefined();
+});
+
+test("what comes by a clock that is behind stays in order", () => {
+  const known = [change(at(5), "a/p/1", "running")];
+  expect(notBefore(known, [change(at(3), "a/p/2", "running"), change(at(6), "a/p/3", "running")]).map((one) => one.at)).toEqual([at(5), at(5), at(6)]);
 });

@@ -49,19 +49,49 @@ export interface Decision {
 
 export function decisionsOf(changes: SeenChange[]): Decision[] {
   const found: Decision[] = [];
-  for (const change of changes) {
-    const last = found.at(-1);
-    if (last?.at === change.at) last.changes.push(change);
-    else found.push({ at: change.at, moment: Date.parse(change.at), changes: [change] });
-  }
+  append(found, changes);
   return found;
+}
+
+/** Lays later changes after what is known, so that a long plan can be taken in piece by piece. */
+export function append(decisions: Decision[], changes: SeenChange[]): void {
+  for (const change of changes) {
+    const last = decisions.at(-1);
+    if (last?.at === change.at) last.changes.push(change);
+    else decisions.push({ at: change.at, moment: Date.parse(change.at), changes: [change] });
+  }
+}
+
+/** What came meanwhile, told by a clock of its own that may be behind: it came after what was known. */
+export function notBefore(known: SeenChange[], told: SeenChange[]): SeenChange[] {
+  const last = known.at(-1)?.at;
+  if (last === undefined) return told;
+  return [...known, ...told.map((change) => (comparable(change.at) < comparable(last) ? { ...change, at: last } : change))];
 }
 
 /** The decision before or after a moment; none at the ends. */
 export function neighbour(decisions: Decision[], at: string, direction: -1 | 1): Decision | undefined {
   const key = comparable(at);
-  if (direction > 0) return decisions.find((one) => comparable(one.at) > key);
-  return decisions.findLast((one) => comparable(one.at) < key);
+  if (direction > 0) return decisions[countUntil(decisions, (one) => one <= key)];
+  return decisions[countUntil(decisions, (one) => one < key) - 1];
+}
+
+/** Those after a moment. */
+export function later(decisions: Decision[], at: string): Decision[] {
+  const key = comparable(at);
+  return decisions.slice(countUntil(decisions, (one) => one <= key));
+}
+
+/** How many are at the beginning for which it holds. They are in order, and looked for by halves: a plan of ten thousand
+ * targets has more of them than can be compared each time that a page is drawn. */
+function countUntil(decisions: Decision[], holds: (at: string) => boolean): number {
+  let [low, high] = [0, decisions.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(comparable((decisions[middle] as Decision).at))) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** RFC 3339 in UTC with any number of digits of a second sorts as text once it has all of them. */

@@ -1,13 +1,15 @@
 // A page at a moment: recorded, present or expected. The moment is in the address, so a link shows the same to others.
 import { useEffect, useMemo, useRef, useState } from "react";
 import { get, Refused, serverNow } from "../api/client";
-import type { Future, Past, PastChanges, SeenChange } from "../api/types";
+import type { Past, PastChanges, SeenChange } from "../api/types";
 import { useStream } from "../live/queries";
 import { emptyTables, type Everything, type Tables, tablesOf } from "../live/store";
 import { useStore } from "../live/tables";
 import { go, usePlace, withQuery } from "../router";
 import { useNow } from "../ui/parts";
-import { type Decision, decisionsOf, foreseen, type Span } from "./moments";
+import { readFuture } from "./future";
+import { type Decision, decisionsOf, foreseen, later, notBefore, type Span } from "./moments";
+import type { Foretold } from "./pieces";
 
 export interface TimeLine {
   /** As it stands in the address; null for now. */
@@ -18,7 +20,7 @@ export interface TimeLine {
   /** Recorded and expected, in order. */
   decisions: Decision[];
   past: SeenChange[];
-  future: Future | undefined;
+  future: Foretold | undefined;
   /** What is shown is still that of another moment. */
   isBehind: boolean;
   error: Error | undefined;
@@ -43,7 +45,9 @@ export function useTimeLine(since: number): TimeLine {
   const future = useFuture();
   const was = usePast(mode === "past" ? at : null);
   const planned = future?.changes;
-  const decisions = useMemo(() => decisionsOf([...changes, ...ahead(planned ?? [])]), [changes, planned]);
+  const recorded = useMemo(() => decisionsOf(changes), [changes]);
+  // A plan is made of a moment that is over by now.
+  const decisions = useMemo(() => [...recorded, ...later(future?.decisions ?? [], new Date(serverNow()).toISOString())], [recorded, future]);
   const end = Math.max(Date.parse(future?.finishAt ?? "") || 0, decisions.at(-1)?.moment ?? 0, now);
   const span = { from: Math.min(Math.max(since, earliest, begun(changes, earliest, now)), now - 1), now, until: end > now + 1_000 ? end : now };
   const foretold = useMemo(
@@ -71,25 +75,19 @@ function begun(changes: SeenChange[], earliest: number, now: number): number {
   return Number.isNaN(first) ? 0 : first - (now - first) * 0.05 - 1_000;
 }
 
-/** A plan is made of a moment that is over by now. */
-function ahead(changes: SeenChange[]): SeenChange[] {
-  const now = new Date(serverNow()).toISOString();
-  return changes.filter((change) => change.at > now);
-}
-
 function usePastChanges(since: number): { changes: SeenChange[]; earliest: number } {
   const { store } = useStream();
   const [found, setFound] = useState<{ changes: SeenChange[]; earliest: number }>({ changes: [], earliest: 0 });
   useEffect(() => {
     let isOver = false;
-    let later: SeenChange[] = [];
+    let meanwhile: SeenChange[] = [];
     const asked = { since: new Date(since).toISOString(), limit: MOST_PAST };
     void patiently(() => get<PastChanges>("history/changes", asked), () => isOver).then(
       (past) => {
         if (isOver || past === undefined) return;
         const last = past.changes.at(-1)?.at ?? "";
-        const changes = [...past.changes, ...later.filter((change) => change.at > last)];
-        later = [];
+        const changes = notBefore(past.changes, meanwhile.filter((change) => change.at > last));
+        meanwhile = [];
         setFound({ changes, earliest: Date.parse(past.earliest) + 1 });
       },
       () => undefined,
@@ -97,8 +95,8 @@ function usePastChanges(since: number): { changes: SeenChange[]; earliest: numbe
     const leave = store.onChanges((changes) => {
       const at = new Date(serverNow()).toISOString();
       const told = changes.map((change) => ({ ...change, at }) as unknown as SeenChange);
-      later.push(...told);
-      setFound((old) => ({ ...old, changes: [...old.changes, ...told].slice(-MOST_PAST) }));
+      meanwhile.push(...told);
+      setFound((old) => ({ ...old, changes: notBefore(old.changes, told).slice(-MOST_PAST) }));
     });
     return () => {
       isOver = true;
@@ -108,26 +106,37 @@ function usePastChanges(since: number): { changes: SeenChange[]; earliest: numbe
   return found;
 }
 
-/** Asked for again when something has changed since, and not more often than the server makes one. */
-function useFuture(): Future | undefined {
+/** Asked for again when something has changed since, not more often than the server makes one, and one at a time. */
+function useFuture(): Foretold | undefined {
   const { store } = useStream();
-  const [future, setFuture] = useState<Future>();
+  const [future, setFuture] = useState<Foretold>();
   useEffect(() => {
-    let isOver = false;
+    const over = new AbortController();
+    let isAsking = false;
     let askedAt = 0;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const ask = (): void => {
-      timer = undefined;
+    const ask = async (): Promise<void> => {
+      isAsking = true;
       askedAt = Date.now();
-      get<Future>("future").then((found) => isOver || setFuture(found), () => undefined);
+      // Without a plan the line ends with now; what is wrong is said by those who ask for what they cannot do without.
+      const found = await readFuture(over.signal).catch(() => undefined);
+      isAsking = false;
+      if (found !== undefined && !over.signal.aborted) setFuture(found);
     };
     const soon = (): void => {
-      timer ??= setTimeout(ask, Math.max(0, askedAt + FUTURE_MS - Date.now()));
+      timer ??= setTimeout(
+        () => {
+          timer = undefined;
+          if (isAsking) soon();
+          else void ask();
+        },
+        Math.max(isAsking ? FUTURE_MS : 0, askedAt + FUTURE_MS - Date.now()),
+      );
     };
-    ask();
+    void ask();
     const leave = store.onChanges(soon);
     return () => {
-      isOver = true;
+      over.abort();
       clearTimeout(timer);
       leave();
     };

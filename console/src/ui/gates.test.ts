@@ -3,7 +3,7 @@ import type { Action, RuleLine } from "../api/types";
 import { endOf, whoCan } from "./gates";
 
 function rule(changes: Partial<RuleLine>): RuleLine {
-  return { policy: "p", rule: "r", type: "approval", version: "v1", verdict: "pending", reason: "AwaitingApproval", message: "", satisfiedAt: null, nextEvaluationTime: null, ...changes };
+  return { policy: "p", rule: "r", type: "approval", version: "v1", verdict: "pending", reason: "AwaitingApproval", message: "", satisfiedAt: null, nextEvaluationTime: null, skipRefusal: null, ...changes };
 }
 
 test("a gate that waits for a time says the time, another one what it waits for", () => {
@@ -17,5 +17,6 @@ test("who can change a gate is whom explain names for it", () => {
   expect(whoCan(rule({}), [approve])).toBe("approver, admin can change it");
   expect(whoCan(rule({ reason: "WindowClosed" }), [approve])).toBe("whoever has skip:write can change it");
   expect(whoCan(rule({ reason: "WindowClosed", policy: null }), [])).toBe("");
+  expect(whoCan(rule({ reason: "AwaitingTurn", skipRefusal: "a cycle is not skipped" }), [approve])).toBe("");
   expect(whoCan(rule({ verdict: "allowed" }), [approve])).toBe("");
 });

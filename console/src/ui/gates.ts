@@ -45,7 +45,7 @@ export function endOf(rule: RuleLine): { at: string | null; event: string } {
 /** "approver, admin can change it": by the act that explain offers for it, else by a skip. */
 export function whoCan(rule: RuleLine, actions: Action[]): string {
   if (rule.verdict === "allowed") return "";
-  const wanted = PERMISSIONS[rule.reason] ?? (rule.policy === null ? "" : "skip:write");
+  const wanted = PERMISSIONS[rule.reason] ?? (rule.policy === null || rule.skipRefusal !== null ? "" : "skip:write");
   const roles = actions.filter((action) => action.permission === wanted).flatMap((action) => action.roles);
   if (roles.length > 0) return `${[...new Set(roles)].join(", ")} can change it`;
   return wanted ? `whoever has ${wanted} can change it` : "";

@@ -17,8 +17,9 @@ export interface PlanWish {
   orders?: { action: OrderAction; deployment: string; environment: string; resources?: string[]; to?: string }[];
   groups?: { action: "retry" | "abort" | "release"; group: string }[];
   statuses?: { deployment: string; tag: string; status: "ready" | "paused" | "rejected"; rollback?: boolean }[];
-  approvals?: { deployment: string; tag: string; environment: string; status: "approved" | "rejected" }[];
+  approvals?: { deployment: string; tag: string; environment: string; status: "approved" | "rejected" | "withdrawn" }[];
   skips?: Record<string, unknown>[];
+  endedSkips?: string[];
 }
 
 export type OrderAction = "retry" | "redeploy" | "rollback";

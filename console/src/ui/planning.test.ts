@@ -123,4 +123,6 @@ test("an act is refused when all of it is", () => {
   expect(isRefused({ orders: [order] }, { rejected })).toBe(true);
   expect(isRefused({ orders: [order, order] }, { rejected })).toBe(false);
   expect(isRefused({ orders: [order] }, { rejected: [] })).toBe(false);
+  expect(isRefused({ endedSkips: ["1", "2"] }, { rejected })).toBe(false);
+  expect(isRefused({ endedSkips: ["1"] }, { rejected })).toBe(true);
 });

@@ -46,7 +46,7 @@ interface PlannedJob extends Where {
 /** Whom an act names; undefined where it may reach anybody. A whole environment that goes back takes others along, and a
  * vote lets a version on to the environments after it. */
 export function concernedBy(wish: PlanWish): Concerned | undefined {
-  if (wish.manifests || wish.version || wish.deletions || wish.groups) return undefined;
+  if (wish.manifests || wish.version || wish.deletions || wish.groups || wish.endedSkips) return undefined;
   if (wish.orders?.some((order) => order.resources === undefined)) return undefined;
   const named = [
     ...(wish.orders ?? []),
@@ -101,8 +101,8 @@ export function summary(plan: PlanResult, concerned?: Concerned): PlanSummary {
 }
 
 /** How many acts a wish has; each is refused or not. */
-function actsOf({ manifests, version, deletions, orders, groups, statuses, approvals, skips }: PlanWish): number {
-  return [manifests, deletions, orders, groups, statuses, approvals, skips].reduce((sum, some) => sum + (some?.length ?? 0), version ? 1 : 0);
+function actsOf({ manifests, version, deletions, orders, groups, statuses, approvals, skips, endedSkips }: PlanWish): number {
+  return [manifests, deletions, orders, groups, statuses, approvals, skips, endedSkips].reduce((sum, some) => sum + (some?.length ?? 0), version ? 1 : 0);
 }
 
 /** Whether nothing of what is wished can be done: the plan is one of what happens without it. */

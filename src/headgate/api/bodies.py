@@ -248,10 +248,20 @@ class PlannedStatusInput(msgspec.Struct, rename="camel"):
     rollback: bool = False
 
 
+class PlannedVoteInput(msgspec.Struct, rename="camel"):
+    """A vote on a version in an environment, or the caller's own taken back, in a plan."""
+
+    deployment: str
+    tag: str
+    environment: str
+    status: Literal["approved", "rejected", "withdrawn"]
+    reason: Reason | None = None
+
+
 class PlanInput(msgspec.Struct, rename="camel"):
     """`version` is a version to publish, `until` a duration such as 72h. `assume` approvals plays the future as if
     everybody who is asked had approved. `orders`, `groups`, `statuses`, `approvals` and `skips` are what people do with what
-    there is."""
+    there is; `endedSkips` are ids of skips that hold no longer."""
 
     manifests: tuple[Any, ...] = ()
     version: Json | None = None
@@ -264,8 +274,9 @@ class PlanInput(msgspec.Struct, rename="camel"):
     orders: tuple[PlannedOrderInput, ...] = ()
     groups: tuple[PlannedGroupInput, ...] = ()
     statuses: tuple[PlannedStatusInput, ...] = ()
-    approvals: tuple[ApprovalInput, ...] = ()
+    approvals: tuple[PlannedVoteInput, ...] = ()
     skips: tuple[SkipInput, ...] = ()
+    ended_skips: tuple[str, ...] = ()
 
 
 class SimulationInput(msgspec.Struct, rename="camel"):

@@ -42,11 +42,20 @@ def explained(explanation: explain.Explanation, *, whole: bool) -> dict[str, Any
     """An explanation as it is answered: with each action the roles that may take it."""
     tree = explain_tree.of_target(explanation).document()
     found = rendering.built(
-        rollout_views.ExplanationView, explanation, actions=acting(explanation.actions), tree=tree
+        rollout_views.ExplanationView,
+        explanation,
+        actions=acting(explanation.actions),
+        rules=[_rule(line) for line in explanation.rules],
+        tree=tree,
     )
     if found["job"] is not None:
         shown(found["job"]["metrics"], whole=whole)
     return found
+
+
+def _rule(line: explain.RuleLine) -> dict[str, Any]:
+    refusal = remedies.why_not_skipped(line.type, has_version=line.version is not None)
+    return rendering.built(rollout_views.RuleLineView, line, skip_refusal=refusal)
 
 
 def acting(actions: Sequence[remedies.Action]) -> list[dict[str, Any]]:

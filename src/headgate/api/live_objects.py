@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,47 +11,103 @@ import msgspec
 
 from headgate.api import objects, replies
 from headgate.api.calls import Request
-from headgate.api.routes import approvals, fleet_objects
+from headgate.api.routes import approvals, audit, fleet_objects, groups, skips
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import lookup, versions, votes
+from headgate.fleet.engine.queries import skips as skip_queries
 from headgate.fleet.model import kinds
+from headgate.kernel.instants import Instant
 from headgate.runtime.commands import EngineView
-from headgate.store.port import Event
+from headgate.store.port import AuditEntry, Event
 
-SHOWN = {
-    kind.name: kind for kind in (kinds.VERSION, kinds.FREEZE, kinds.POLICY, kinds.JOB_AGENT, kinds.SIGNAL)
-}
-APPROVAL = "Approval"
+SHOWN = {kind.name: kind for kind in kinds.ALL}
+APPROVAL, AUDIT, GROUP, JOB, SKIP, VERSION = "Approval", "AuditEntry", "Group", "Job", "Skip", "Version"
+MOST_AUDITED = 200
+"""Entries of the audit log that are told at once; who shows it keeps no more of them either."""
 
 Document = dict[str, Any]
+Subject = tuple[str, str]
 
 
-async def told_of(call: Request, events: Iterable[Event]) -> bytes | None:
-    """One line for each object: its kind, its name, and its document as it is answered elsewhere, null if it is gone. Of
-    approvals, all votes on the version in the environment."""
-    wanted = dict.fromkeys((one.kind, one.name) for one in events if one.kind in (*SHOWN, APPROVAL))
-    if not wanted:
-        return None
-    return msgspec.json.encode(await replies.ask(call, partial(_documents, call, list(wanted))))
+class ObjectStream:
+    """One stream: what it tells of, and how much of the audit log it has told to somebody who may read that."""
+
+    def __init__(self, call: Request) -> None:
+        self._call = call
+        self._reads_audit = call.principal.allows("audit:read", call.workspace)
+        self._audited: int | None = None
+
+    async def begin(self) -> None:
+        """What was before is asked for."""
+        if self._reads_audit:
+            newest = await self._audit(None, 1)
+            self._audited = newest[0].seq if newest else 0
+
+    async def told_of(self, events: Sequence[Event]) -> bytes | None:
+        """One line for each object: its kind, its name, and its document as it is answered elsewhere, null if it is gone. Of
+        approvals, all votes on the version, in the environment if one is named; of skips, all there are."""
+        wanted = list(dict.fromkeys(_subjects(events)))
+        found: list[Document] = []
+        if wanted:
+            found += await replies.ask(self._call, partial(_documents, self._call, wanted))
+        if any(one.kind not in (JOB, GROUP) for one in events):
+            found += await self._news_of_audit()
+        return msgspec.json.encode(found) if found else None
+
+    async def _news_of_audit(self) -> list[Document]:
+        if self._audited is None:
+            return []
+        entries = [one for one in await self._audit(None, MOST_AUDITED) if one.seq > self._audited]
+        self._audited = max((one.seq for one in entries), default=self._audited)
+        return [
+            {"kind": AUDIT, "name": str(one.seq), "object": audit.document(one)} for one in reversed(entries)
+        ]
+
+    async def _audit(self, before: int | None, count: int) -> Sequence[AuditEntry]:
+        return await asyncio.to_thread(
+            self._call.service.store.audit_before, self._call.workspace, before, count
+        )
 
 
-def _documents(call: Request, wanted: list[tuple[str, str]], view: EngineView) -> list[Document]:
+def _subjects(events: Iterable[Event]) -> Iterator[Subject]:
+    """A version takes its votes along where it is edited or goes; the jobs of a group move its members."""
+    for one in events:
+        if one.kind in SHOWN or one.kind in (APPROVAL, GROUP):
+            yield one.kind, one.name
+        if one.kind == VERSION:
+            yield APPROVAL, one.name
+        elif one.kind == SKIP:
+            yield SKIP, ""
+        elif one.kind == JOB:
+            group = msgspec.json.decode(one.data).get("group")
+            if group is not None:
+                yield GROUP, group
+
+
+def _documents(call: Request, wanted: list[Subject], view: EngineView) -> list[Document]:
     return [
-        {"kind": kind, "name": name, "object": _object(call, view.engine, kind, name)}
+        {"kind": kind, "name": name, "object": _object(call, view.engine, kind, name, view.now)}
         for kind, name in wanted
     ]
 
 
-def _object(call: Request, engine: Engine, kind: str, name: str) -> Any:
+def _object(call: Request, engine: Engine, kind: str, name: str, now: Instant) -> Any:
     if kind == APPROVAL:
         return list(_votes(engine, name))
+    if kind == SKIP:
+        return [skips.document(engine, one) for one in skip_queries.all_of_them(engine)]
+    if kind == GROUP:
+        group = engine.groups.get(name)
+        return None if group is None else groups.document(engine, group, now)
     thing = lookup.get(engine, SHOWN[kind], name)
     return None if thing is None else fleet_objects.shown(call, thing, objects.document)
 
 
 def _votes(engine: Engine, name: str) -> Iterator[Document]:
-    deployment, tag, environment = name.split("/", 2)
+    deployment, tag, *environment = name.split("/", 2)
     version = versions.of_deployment(engine, deployment, tag)
-    if version is not None:
-        for vote in votes.on(engine, version.id, environment):
+    if version is None:
+        return
+    for place in environment or lookup.names(engine, kinds.ENVIRONMENT):
+        for vote in votes.on(engine, version.id, place):
             yield approvals.document(engine, vote)

@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from headgate.fleet.engine import explain, explain_deployment, remedies
+from headgate.fleet.engine import explain, explain_deployment, remedies, views
+from headgate.fleet.engine.queries.outlooks import OrderOutlook
 from headgate.fleet.model import objects as model
 from headgate.fleet.model import records
 from headgate.kernel.budgets import BudgetHolder
@@ -148,13 +149,20 @@ class ListedTarget(TargetView, rename="camel"):
 
 
 class TargetDetail(TargetView, rename="camel"):
-    """`message` is the one sentence to read first."""
+    """`message` is the one sentence to read first; `orders` says what can be ordered, and of the rest why it cannot."""
 
     desired: str | None
     message: str
     deployed_at: Moment | None
     verification: records.VerificationStatus
     group: str | None
+    orders: list[OrderOutlook]
+
+
+class GroupDetail(views.GroupView, rename="camel"):
+    """`orders` says what can be ordered for it as a whole, and of the rest why it cannot; nothing for one that has ended."""
+
+    orders: list[OrderOutlook]
 
 
 class ActionView(remedies.Action, frozen=True, rename="camel"):
@@ -195,10 +203,18 @@ class ExplanationTreeView(msgspec.Struct, frozen=True, rename="camel"):
     part: TreePartView | None
 
 
+class RuleLineView(explain.RuleLine, frozen=True, rename="camel"):
+    """`policy` and `rule` are null for the gates that are always on. `skipRefusal` says why a skip is refused or does not
+    help, null if it lets the target pass."""
+
+    skip_refusal: str | None = None
+
+
 class ExplanationView(explain.Explanation, frozen=True, rename="camel"):
     """`changes` says what can change the state next, `blocked` that nothing but a person can; `tree` is the same and what
     is below, down to the pods of a cluster."""
 
+    rules: tuple[RuleLineView, ...] = ()
     actions: tuple[ActionView, ...] = ()
     tree: ExplanationTreeView | None = None
 

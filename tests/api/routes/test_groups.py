@@ -101,3 +101,21 @@ def test_a_group_that_is_not_there_is_not_found(client: Client) -> None:
 
 def test_acting_on_a_group_needs_the_permission(server: Server, group: Any) -> None:
     assert server.client("dee:deployer@default").post(f"/v1/groups/{group['id']}/abort", {}).status == 403
+
+
+def orders(client: Client, group: Any) -> dict[str, str | None]:
+    return {one["action"]: one["refusal"] for one in client.get(f"/v1/groups/{group['id']}").json["orders"]}
+
+
+def test_a_group_says_what_can_be_ordered_and_what_would_be_answered(client: Client, group: Any) -> None:
+    found = orders(client, group)
+    assert found["abort"] is None
+    assert found["release"] is None
+    answer = client.post(f"/v1/groups/{group['id']}/retry", {})
+    assert (answer.status, answer.json["detail"]) == (409, found["retry"])
+    fleet.finish(client, fleet.jobs(client)[0], "failure")
+    until(lambda: client.items("/v1/groups", status="failed"))
+    assert orders(client, group)["retry"] is None
+    assert client.post(f"/v1/groups/{group['id']}/abort", {}).status == 200
+    until(lambda: client.items("/v1/groups", status="aborted"))
+    assert orders(client, group) == {}

@@ -384,3 +384,50 @@ def test_between_attempts_the_way_on_and_the_way_back_are_offered(client: Client
         ("headgate unpause-version api v2", "makes it ready again: it starts when its gates allow"),
         ("headgate rollback api/prod/node-1", "gives up the next attempt and goes back to v1"),
     ]
+
+
+def outlooks(client: Client) -> dict[str, Any]:
+    return {one["action"]: one for one in client.get(ONE).json["orders"]}
+
+
+def test_a_target_says_what_can_be_ordered_and_why_the_rest_cannot(client: Client) -> None:
+    found = outlooks(client)
+    assert found["retry"]["refusal"] == "api/prod/node-1 has nothing that failed or was put back"
+    assert found["redeploy"]["refusal"] == "api/prod/node-1 has nothing deployed to deploy again"
+    assert found["rollback"]["refusal"] == "api/prod/node-1 has no previous version to go back to"
+    fleet.publish(client, "v1")
+    assert "has a live job" in outlooks(client)["redeploy"]["refusal"]
+    fleet.finish(client, fleet.jobs(client, resource="node-1")[0])
+    found = until(lambda: (one := outlooks(client))["redeploy"]["refusal"] is None and one)
+    assert found["redeploy"]["to"] == "v1"
+    fleet.publish(client, "v2")
+    job = until(lambda: fleet.jobs(client, resource="node-1", cel="job.version == 'v2'"))[0]
+    fleet.finish(client, job)
+    found = until(lambda: (one := outlooks(client))["rollback"]["refusal"] is None and one)
+    assert (found["rollback"]["to"], found["rollback"]["versions"]) == ("v1", ["v1"])
+
+
+@pytest.mark.parametrize("action", ["retry", "redeploy", "rollback"])
+def test_what_a_target_says_of_an_order_is_what_the_order_is_answered(client: Client, action: str) -> None:
+    said = outlooks(client)[action]["refusal"]
+    answer = client.post(f"{ONE}/{action}", {"reason": "to see"})
+    assert (answer.status, answer.json["detail"]) == (409, said)
+
+
+def test_a_gate_says_why_it_is_not_skipped(client: Client) -> None:
+    window = {
+        "deploymentSelector": "true",
+        "readinessMode": "collection_window",
+        "readinessWindowSeconds": 60,
+    }
+    rules = [
+        {"name": "yes", "approval": {"minApprovals": 1}},
+        {"name": "together", "deploymentBracket": window},
+    ]
+    fleet.put(client, "policies", "careful", selector="true", rules=rules)
+    fleet.publish(client, "v1")
+    lines = client.get(f"{ONE}/explain").json["rules"]
+    assert {one["rule"]: one["skipRefusal"] for one in lines if one["verdict"] != "allowed"} == {
+        "yes": None,
+        "together": "a cycle is not skipped: retry it, go on without a member, or abort it",
+    }

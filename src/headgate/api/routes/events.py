@@ -98,6 +98,9 @@ async def _stream(call: Request, position: int, asked: int | None) -> AsyncItera
     if asked is not None and asked > position:
         yield _gap(asked, position)
     follower = live.RowStream(call, status.whole) if call.query.get("changes") else None
+    teller = live_objects.ObjectStream(call)
+    if follower is not None:
+        await teller.begin()
     spoke_at = time.monotonic()
     while time.monotonic() < ends:
         try:
@@ -105,7 +108,7 @@ async def _stream(call: Request, position: int, asked: int | None) -> AsyncItera
                 _READERS, _next, call, position
             )
             if follower is not None:
-                text += await _shown(call, follower, events, last)
+                text += await _shown(follower, teller, events, last)
             if last == position and not text:
                 await call.service.worker_client.wait_for_events(
                     call.workspace, position, sse.HEARTBEAT_SECONDS
@@ -135,9 +138,11 @@ def _next(call: Request, position: int) -> tuple[int, bytes, list[Event]]:
     return events[-1].seq if events else newest, text + b"".join(map(_written, events)), events
 
 
-async def _shown(call: Request, follower: live.RowStream, events: list[Event], last: int) -> bytes:
+async def _shown(
+    follower: live.RowStream, teller: live_objects.ObjectStream, events: list[Event], last: int
+) -> bytes:
     """What can be seen after these events, each under the number of the last: who goes on from there is given all anew."""
-    told = [("objects", objects)] if (objects := await live_objects.told_of(call, events)) is not None else []
+    told = [("objects", objects)] if (objects := await teller.told_of(events)) is not None else []
     told += await follower.next(has_events=bool(events))
     return b"".join(sse.written(last, kind, data) for kind, data in told)
 
@@ -179,8 +184,9 @@ ROUTES = (
             "With `Accept: application/json` it answers one page, and `next` is the `after` of the next. "
             "With `changes=true` a stream begins with `event: state`, all targets, groups and budgets there are, in the words "
             "of `GET /v1/history`, and goes on with `event: changes` (a list of `table`, `name` and `row`, null if it is "
-            "gone), `event: status` (that of `GET /v1/status`) and `event: objects` (`kind`, `name` and `object`: versions, "
-            "policies, freezes, agents, signals, and the votes of an approval): enough to show all of it without asking again."
+            "gone), `event: status` (that of `GET /v1/status`) and `event: objects` (`kind`, `name` and `object`: objects of all "
+            "kinds, groups, the votes of an approval, all skips, and entries of the audit log for those who may read it): "
+            "enough to show all of it without asking again."
         ),
     ),
 )  # fmt: skip

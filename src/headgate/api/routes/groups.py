@@ -17,6 +17,7 @@ from headgate.api import (
     pages,
     refusals,
     replies,
+    rollout_views,
 )
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.lists import Listing
@@ -25,10 +26,11 @@ from headgate.api.routes.jobs import HISTORY_STEP
 from headgate.api.schemas import Page as PageSchema
 from headgate.fleet.engine import views
 from headgate.fleet.engine.engine import Engine
-from headgate.fleet.engine.queries import versions
+from headgate.fleet.engine.queries import outlooks, versions
 from headgate.fleet.model import kinds, records
 from headgate.fleet.model.changes import GroupAction
 from headgate.kernel import documents
+from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import CommandContext, Reply
 from headgate.store.port import Row
@@ -47,8 +49,10 @@ _FILTERS = {
 _KINDS = {"environment": kinds.ENVIRONMENT, "resource": kinds.RESOURCE, "policy": kinds.POLICY}
 
 
-def document(group: records.Group, tags: views.Tags) -> dict[str, Any]:
-    return views.of_group(group, (views.of_member(member, tags) for member in group.members))
+def document(engine: Engine, group: records.Group, now: Instant) -> dict[str, Any]:
+    tags = tags_of(engine, (group,))
+    shown = views.of_group(group, (views.of_member(member, tags) for member in group.members))
+    return {**shown, "orders": [msgspec.to_builtins(one) for one in outlooks.of_group(engine, group, now)]}
 
 
 def tags_of(engine: Engine, groups: Iterable[records.Group]) -> views.Tags:
@@ -81,8 +85,8 @@ def _by_name(engine: Engine, given: Mapping[str, str]) -> dict[str, str]:
 
 async def _documents(call: Request, rows: Sequence[Row]) -> list[tuple[Key, dict[str, Any]]]:
     groups = [_from_row(row) for row in rows]
-    tags = await replies.ask(call, lambda view: tags_of(view.engine, groups))
-    return [((row["created_at"], row["id"]), document(group, tags)) for row, group in zip(rows, groups)]
+    shown = await replies.ask(call, lambda view: [document(view.engine, group, view.now) for group in groups])
+    return [((row["created_at"], row["id"]), one) for row, one in zip(rows, shown)]
 
 
 def _from_row(row: Row) -> records.Group:
@@ -93,8 +97,7 @@ def _from_row(row: Row) -> records.Group:
 
 async def get_group(call: Request) -> Answer:
     group = await _stored(call)
-    tags = await replies.ask(call, lambda view: tags_of(view.engine, (group,)))
-    return replies.object_answer(document(group, tags))
+    return replies.object_answer(await replies.ask(call, lambda view: document(view.engine, group, view.now)))
 
 
 async def _stored(call: Request) -> records.Group:
@@ -131,7 +134,7 @@ def _act(action: Action, reference: str, given: bodies.GroupActionInput, context
     )
     with refusals.as_conflict("The group is not in a state for this"):
         context.apply(change)
-    return replies.reply(200, document(group, tags_of(context.engine, (group,))))
+    return replies.reply(200, document(context.engine, group, context.now))
 
 
 def _check_member(action: Action, group: records.Group, member: str | None) -> None:
@@ -153,18 +156,18 @@ _ACTIONS: tuple[tuple[str, Action, str, str], ...] = (
 ROUTES: tuple[Route, ...] = (
     Route(
         "GET", "/v1/groups", "listGroups", "List groups, newest first",
-        list_groups, "read", "groups", {200: PageSchema(views.GroupView)},
+        list_groups, "read", "groups", {200: PageSchema(rollout_views.GroupDetail)},
         query=(
             *pages.parameters("group", pages.NEWEST_FIRST, pages.NEWEST_FIRST[0]),
             *_FILTERS.values(),
         ),
         problems=(422,),
     ),
-    Route("GET", "/v1/groups/{group}", "getGroup", "Get a group", get_group, "read", "groups", {200: views.GroupView}),
+    Route("GET", "/v1/groups/{group}", "getGroup", "Get a group", get_group, "read", "groups", {200: rollout_views.GroupDetail}),
     *(
         Route(
             "POST", f"/v1/groups/{{group}}/{path}", operation, summary,
-            partial(act, action), "group:act", "groups", {200: views.GroupView},
+            partial(act, action), "group:act", "groups", {200: rollout_views.GroupDetail},
             body=bodies.GroupActionInput, body_required=False, mutates=True, problems=(409,),
         )
         for path, action, operation, summary in _ACTIONS

@@ -11,6 +11,7 @@ from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model import kinds
 from headgate.fleet.model.changes import (
     Change,
+    DeleteSkip,
     GroupAction,
     RejectVersion,
     SetVersionStatus,
@@ -43,6 +44,8 @@ def changes_of(engine: Engine, given: bodies.PlanInput, call: Request) -> Iterat
         )
     for skip in given.skips:
         yield skips.change_of(engine, skip, user)
+    for id_ in given.ended_skips:
+        yield DeleteSkip(id_)
 
 
 def _order(engine: Engine, given: bodies.PlannedOrderInput, user: str) -> TargetsAction:

@@ -24,7 +24,7 @@ from headgate.api.routes import jobs
 from headgate.api.schemas import Page as PageSchema
 from headgate.fleet.engine import views
 from headgate.fleet.engine.engine import Engine
-from headgate.fleet.engine.queries import release_targets
+from headgate.fleet.engine.queries import outlooks, release_targets
 from headgate.fleet.engine.queries.release_targets import TargetFilter, TargetStatus
 from headgate.fleet.model import expressions, kinds
 from headgate.fleet.model import objects as model
@@ -159,6 +159,7 @@ def _detail(view: EngineView, reference: str) -> dict[str, Any]:
         "deployedAt": rendering.shown_or_none(record.deployed_at),
         "verification": record.verification,
         "group": explanation.group.id if explanation.group is not None else None,
+        "orders": [msgspec.to_builtins(one) for one in outlooks.of_target(engine, name, view.now)],
     }
 
 

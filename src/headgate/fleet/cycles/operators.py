@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from headgate.fleet.cycles import collecting, cycle, finishing, giving_up, locking, running
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.changes import GroupAction
@@ -22,13 +24,31 @@ def act(state: State, change: GroupAction, now: Instant) -> None:
         case "abort":
             _abort(state, site, group, change, now)
         case "release":
-            if group.started_at is None:
-                raise _refused("action", "release is for a group that has started; this one holds no slot")
+            _check_started(group)
             cycle.release_slot(state, group)
     if group.status == "failed" and change.action in ("retry", "skipMember", "abort"):
         _resume(state, group, now)
     state.journal.changed("group", group.id)
     state.waiting.touch(site)
+
+
+def refusal(
+    state: State, site: Site, group: Group, action: Literal["retry", "abort", "release"], now: Instant
+) -> str | None:
+    """Why the order would be refused; None if it would be carried out."""
+    try:
+        if action == "retry":
+            _tried_again(state, site, group, None, now)
+        elif action == "release":
+            _check_started(group)
+    except Rejected as refused:
+        return refused.problems[0].message
+    return None
+
+
+def _check_started(group: Group) -> None:
+    if group.started_at is None:
+        raise _refused("action", "release is for a group that has started; this one holds no slot")
 
 
 def _found(state: State, change: GroupAction) -> tuple[Site, Group]:
@@ -55,29 +75,37 @@ def _found(state: State, change: GroupAction) -> tuple[Site, Group]:
 
 
 def _retry(state: State, site: Site, group: Group, change: GroupAction, now: Instant) -> None:
-    failed = [
-        m
-        for m in group.members
-        if m.state in ("failed", "retrying")
-        and change.member in (None, m.deployment)
-        and (group.phase != "finishing" or m.role == "postHook")
-    ]
-    if not failed:
-        raise _refused("action", "retry is for a group with a failed member; this one has none")
-    flaws = {member.deployment: _why_not(state, site, group, member, change, now) for member in failed}
-    able = [member for member in failed if flaws[member.deployment] is None]
-    if not able:
-        raise _refused("action", "; ".join(flaw for flaw in flaws.values() if flaw is not None))
-    for member in able:
+    for member in _tried_again(state, site, group, change.member, now):
         member.state = "waiting"
         member.retry_at = None
         member.attempts = member.attempts[-1:]
 
 
+def _tried_again(state: State, site: Site, group: Group, name: str | None, now: Instant) -> list[Member]:
+    """All that failed and can be, or the one of that name."""
+    failed = [
+        m
+        for m in group.members
+        if m.state in ("failed", "retrying")
+        and name in (None, m.deployment)
+        and (group.phase != "finishing" or m.role == "postHook")
+    ]
+    if not failed:
+        raise _refused("action", "retry is for a group with a failed member; this one has none")
+    flaws = {
+        member.deployment: _why_not(state, site, group, member, now, is_alone=name is not None)
+        for member in failed
+    }
+    able = [member for member in failed if flaws[member.deployment] is None]
+    if not able:
+        raise _refused("action", "; ".join(flaw for flaw in flaws.values() if flaw is not None))
+    return able
+
+
 def _why_not(
-    state: State, site: Site, group: Group, member: Member, change: GroupAction, now: Instant
+    state: State, site: Site, group: Group, member: Member, now: Instant, *, is_alone: bool
 ) -> str | None:
-    alone = why_not_alone(group, member) if change.member is not None else None
+    alone = why_not_alone(group, member) if is_alone else None
     return alone or why_not_again(state, site, group, member, now)
 
 

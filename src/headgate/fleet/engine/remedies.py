@@ -31,7 +31,10 @@ _BY_A_PERSON = frozenset(
 _TRIED_BY_RETRY = frozenset({"given_up", "passed_over"})
 _FOR_A_PERSON = _TRIED_BY_RETRY | {"failed_group"}
 """Details of a bracket's verdict that say that nothing goes on by itself."""
-_NEVER_SKIPPED = references.NOT_SKIPPABLE | {"failureBudget", "deploymentBracket"}
+_RATHER_THAN_SKIPPED = {
+    "failureBudget": "a skip does not start the line again: resume it, or mark the version as bad",
+    "deploymentBracket": "a cycle is not skipped: retry it, go on without a member, or abort it",
+}
 """What a skip does not help, or what somebody had better resume, retry or abort."""
 _EVENTS = {
     "resourceConcurrency": "a slot becomes free",
@@ -54,6 +57,15 @@ class Action(msgspec.Struct, frozen=True, rename="camel"):
     command: str
     permission: str
     effect: str
+
+
+def why_not_skipped(kind: str, *, has_version: bool) -> str | None:
+    """Why nobody is offered to skip a rule that does not allow; None if it helps."""
+    if kind in references.NOT_SKIPPABLE:
+        return references.no_verdict_to_skip(kind)
+    if kind in _RATHER_THAN_SKIPPED:
+        return _RATHER_THAN_SKIPPED[kind]
+    return None if has_version else "there is no version that it could be skipped for"
 
 
 def needs_person(one: GateResult) -> bool:
@@ -202,7 +214,7 @@ def _of_verdict(
         yield from _of_failed_group(state, group, now)
     elif one.kind == "deploymentBracket" and _TRIED_BY_RETRY & one.verdict.details.keys():
         yield Action(f"headgate retry {_word(target.name)}", "target:act", "tries it again")
-    if one.rule is not None and version is not None and one.kind not in _NEVER_SKIPPED:
+    if one.rule is not None and version is not None and why_not_skipped(one.kind, has_version=True) is None:
         command = (
             f"headgate skip {_rule(one)} --deployment {_word(target.deployment.name)} --tag {_word(version.tag)} "
             f"--environment {_word(environment)} --resource {_word(target.resource.name)} --reason ..."

@@ -27,6 +27,10 @@ _MOST_COMPARED = 2_000
 NOT_SKIPPABLE = frozenset({"retry", "rollback", "verification"})
 
 
+def no_verdict_to_skip(kind: str) -> str:
+    return f"{kind} has no verdict that could be skipped"
+
+
 def _missing(path: str, kind: str, name: str, known: Iterable[str]) -> Rejected:
     """Looking for a name like it takes long among very many, and everybody waits for it."""
     names = list(itertools.islice(known, _MOST_COMPARED))

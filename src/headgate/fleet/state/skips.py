@@ -31,7 +31,7 @@ def made(state: State, change: PutSkip, now: Instant) -> model.Skip:
     if not change.reason.strip():
         problems.append(Problem("reason", "must say why; it is shown to everyone who asks"))
     if rule.kind in references.NOT_SKIPPABLE:
-        problems.append(Problem("rule", f"{rule.kind} has no verdict that could be skipped"))
+        problems.append(Problem("rule", references.no_verdict_to_skip(rule.kind)))
     if (change.deployment is None) != (change.tag is None):
         problems.append(
             Problem("tag", "deployment and tag name a version together; allowed is both or neither")
