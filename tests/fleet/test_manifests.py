@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from headgate.fleet import rules
 from headgate.fleet.engine import manifests
 from headgate.fleet.model import objects as model
+from headgate.fleet.model import rule_ids
 from headgate.fleet.rules import deployment_bracket
 from headgate.kernel import identifiers, instants, yaml_text
 from headgate.kernel.problems import Problem, Rejected
@@ -91,7 +92,7 @@ def test_rules_have_ids_from_policy_and_name_else_index() -> None:
         " {anyApproval: {minApprovals: 2}}, {id: 00000000-0000-0000-0000-000000000001, gate: {when: []}}]}"
     )
     namespace = uuid.UUID(policy.id)
-    assert [rule.id for rule in policy.rules] == [
+    assert [rule.id for rule in rule_ids.settled(policy, None)] == [
         str(uuid.uuid5(namespace, "people")),
         str(uuid.uuid5(namespace, "1")),
         "00000000-0000-0000-0000-000000000001",

@@ -9,6 +9,7 @@ import msgspec
 from headgate.fleet import rules
 from headgate.fleet.engine import manifests
 from headgate.fleet.model import objects as model
+from headgate.fleet.model import rule_ids
 from headgate.fleet.model.changes import Object
 from headgate.kernel import documents, identifiers, instants, rendering
 from headgate.kernel.problems import Problem, Rejected
@@ -55,16 +56,9 @@ def flat_path(path: str) -> str:
 def with_id(thing: Object, id_: str) -> Object:
     """Ids of rules follow from the policy's unless they were given."""
     if isinstance(thing, model.Policy) and thing.id != id_:
-        moved = tuple(_moved_rule(rule, thing.id, id_) for rule in thing.rules)
+        moved = tuple(rule_ids.moved(rule, thing.id, id_) for rule in thing.rules)
         return msgspec.structs.replace(thing, id=id_, rules=moved)
     return msgspec.structs.replace(thing, id=id_)
-
-
-def _moved_rule(rule: model.Rule, old: str, new: str) -> model.Rule:
-    part = rule.name if rule.name is not None else str(rule.index)
-    if rule.id != identifiers.derive(old, part):
-        return rule
-    return msgspec.structs.replace(rule, id=identifiers.derive(new, part))
 
 
 def is_same(old: Object, new: Object) -> bool:

@@ -118,9 +118,8 @@ def _put_named(state: State, thing: changes.Object, old: Any, now: Instant) -> N
             catalog.put_deployment(state, _stamped(thing, old, now))
         case model.Policy():
             _refuse_cycles(state, thing)
-            if old is not None:
-                kept_rules = rule_ids.rules_of_kept_policy(thing, old)
-                thing = msgspec.structs.replace(thing, rules=kept_rules)
+            thing = msgspec.structs.replace(thing, rules=rule_ids.settled(thing, old))
+            _refuse_ids_of_others(state, thing)
             catalog.put_policy(state, _stamped(thing, old, now))
         case model.VariableSet():
             catalog.put_plain(state, _stamped(thing, old, now))
@@ -338,6 +337,26 @@ def _opened(state: State, deployment: model.Deployment) -> set[str] | None:
     if deployment.job_agent_selector is None or not state.job_agents:
         return None
     return {field for agent in state.job_agents.values() for field in agent.open_fields}
+
+
+def _refuse_ids_of_others(state: State, policy: model.Policy) -> None:
+    """What is known of a rule goes by its id: a copied policy has to have its own."""
+    owners = {
+        rule.id: f"{node.object.name}, {rule.label}"
+        for node in state.policies.values()
+        if node.object.name != policy.name
+        for rule in node.rules
+    }
+    problems = [
+        Problem(
+            f"spec.rules[{rule.index}].id",
+            f"is {rule.id}, which is the id of {owners[rule.id]}; leave it out to have one made",
+        )
+        for rule in policy.rules
+        if rule.id in owners
+    ]
+    if problems:
+        raise Rejected(problems)
 
 
 def _refuse_cycles(state: State, policy: model.Policy) -> None:

@@ -83,6 +83,10 @@ def _owner(state: State, reference: str) -> str:
 
 def _stamped(thing: Object, old: Object | None) -> Object:
     """The object as it would be stored, but for the times of the change: those are the ones of what it replaces."""
+    if isinstance(thing, model.Policy):
+        thing = msgspec.structs.replace(
+            thing, rules=rule_ids.settled(thing, old if isinstance(old, model.Policy) else None)
+        )
     if old is None:
         return thing
     stamps = ("id", "created_at", "updated_at", "published_at", "set_at", "workspace")
@@ -91,8 +95,6 @@ def _stamped(thing: Object, old: Object | None) -> Object:
         kept["deployment"] = old.deployment
         if old.status == "rejected":
             kept |= {"status": old.status, "rejection": old.rejection}
-    if isinstance(thing, model.Policy) and isinstance(old, model.Policy):
-        kept["rules"] = rule_ids.rules_of_kept_policy(thing, old)
     return msgspec.structs.replace(thing, **kept)
 
 

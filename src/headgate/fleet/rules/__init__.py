@@ -1,6 +1,6 @@
 """All rules there are. A rule is one file; to add one, write it and register it here."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -57,9 +57,8 @@ def read_rules(value: object, policy_id: str, path: str, problems: list[Problem]
     if len(value) > MOST_RULES:
         problems.append(Problem(path, f"has {len(value)} rules; allowed are {MOST_RULES}"))
         return ()
-    given = {str(item.get("id")).lower() for item in value if isinstance(item, dict)}
     found = [
-        read_rule(item, policy_id, index, documents.item_path(path, index), problems, given)
+        read_rule(item, policy_id, index, documents.item_path(path, index), problems)
         for index, item in enumerate(value)
     ]
     rules = tuple(rule for rule in found if rule is not None)
@@ -69,7 +68,7 @@ def read_rules(value: object, policy_id: str, path: str, problems: list[Problem]
 
 
 def read_rule(
-    value: object, policy_id: str, index: int, path: str, problems: list[Problem], given: Container[str] = ()
+    value: object, policy_id: str, index: int, path: str, problems: list[Problem]
 ) -> model.Rule | None:
     if not isinstance(value, dict):
         problems.append(Problem(path, f"must be a map with one rule, not {documents.describe(value)}"))
@@ -88,8 +87,9 @@ def read_rule(
     ]
     if len(problems) > count_before:
         return None
-    default_id = rule_ids.free(policy_id, name if name is not None else str(index), given)
-    return model.Rule(id_ or default_id, name, kind_of(keys[0]), specs[0], index)
+    return model.Rule(
+        id_ or rule_ids.not_given(policy_id, name, index), name, kind_of(keys[0]), specs[0], index
+    )
 
 
 def kind_of(key: str) -> str:

@@ -148,10 +148,8 @@ class Mirror:
     def _kept(self, policy: model.Policy) -> model.Policy:
         """A policy that is put again keeps its id, and so do its rules."""
         old = self.policies.get(policy.name)
-        if old is None:
-            return policy
-        rules = rule_ids.rules_of_kept_policy(policy, old)
-        return msgspec.structs.replace(policy, id=old.id, rules=rules)
+        rules = rule_ids.settled(policy, old)
+        return msgspec.structs.replace(policy, id=old.id if old is not None else policy.id, rules=rules)
 
     def _kept_version(self, version: model.Version) -> model.Version:
         """A version that is put again keeps its id, and a mark as bad is not lifted by it."""
