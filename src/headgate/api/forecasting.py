@@ -22,7 +22,7 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.rendering import Document
 from headgate.simulate import planning
 from headgate.simulate.planning import PlannedRollout
-from headgate.store.port import Store
+from headgate.store.port import Store, UnknownWorkspaceError
 
 KIND = "forecast"
 """Of the workspace's document in which others find the newest one."""
@@ -53,6 +53,8 @@ class _Kept(msgspec.Struct):
     """`seen` is what will change, None where nobody asked for that."""
 
     forecast: Forecast
+    workspace: str
+    """Its id: one that was removed and made anew under the same name is another workspace."""
     asked_at: float
     took_seconds: float
     seen: tuple[tuple[Instant, Row], ...] | None = None
@@ -98,13 +100,26 @@ async def _newest(call: Request, *, is_watched: bool) -> tuple[_Kept, bool]:
     """Those who ask while one is made are given the same."""
     async with _making.setdefault(call.workspace, asyncio.Lock()):
         position = await asyncio.to_thread(call.service.store.head, call.workspace)
+        workspace = await asyncio.to_thread(_id_of, call.service.store, call.workspace)
         kept = _kept.get(call.workspace)
-        if kept is None or not kept.is_good(position) or (is_watched and kept.seen is None):
-            kept = await _made(call, position, is_watched)
+        if (
+            kept is None
+            or kept.workspace != workspace
+            or not kept.is_good(position)
+            or (is_watched and kept.seen is None)
+        ):
+            kept = await _made(call, workspace, position, is_watched)
             _keep(call.workspace, kept)
             document = msgspec.json.encode(kept.forecast)
             await asyncio.to_thread(call.service.store.put_document, call.workspace, KIND, KIND, document)
     return kept, kept.forecast.position == position
+
+
+def _id_of(store: Store, workspace: str) -> str:
+    found = next((one.id for one in store.workspaces() if one.name == workspace), None)
+    if found is None:
+        raise UnknownWorkspaceError(workspace)
+    return found
 
 
 def _keep(workspace: str, kept: _Kept) -> None:
@@ -134,7 +149,7 @@ def finishes(forecast: Forecast | None) -> dict[tuple[str, str], dict[str, str |
     }
 
 
-async def _made(call: Request, position: int, is_watched: bool) -> _Kept:
+async def _made(call: Request, workspace: str, position: int, is_watched: bool) -> _Kept:
     durations = await asyncio.to_thread(call.service.store.typical_durations, call.workspace)
     copy = await rehearsing.copy_of(call)
     asked_at = time.monotonic()
@@ -154,6 +169,7 @@ async def _made(call: Request, position: int, is_watched: bool) -> _Kept:
     found = await rehearsing.run(plan)
     return _Kept(
         summary(found, copy.now, position),
+        workspace,
         time.monotonic(),
         time.monotonic() - asked_at,
         found.seen[: MOST_SEEN + 1] if is_watched else None,

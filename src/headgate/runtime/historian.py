@@ -43,7 +43,7 @@ class Historian:
 
     def __init__(self, store: Store, workspace: Workspace) -> None:
         self._store = store
-        self._workspace = workspace
+        self.workspace = workspace
         self._tracker = ChangeTracker()
         self._changes: list[Entry] = []
         self._segment = self._piece = self._in_segment = 0
@@ -61,7 +61,7 @@ class Historian:
     def read_on(self, ends: float) -> bool:
         """Follows the log; whether it is at its end, or had to stop at this moment of `time.monotonic`."""
         while True:
-            found = self._store.log_after(self._workspace.name, self.position, READ_AT_ONCE)
+            found = self._store.log_after(self.workspace.name, self.position, READ_AT_ONCE)
             if not found:
                 self._write()
                 return True
@@ -73,21 +73,21 @@ class Historian:
 
     def _begin(self) -> Replica:
         """Where it was left, else at the first entry of the log, else where the rows stand by now."""
-        name = self._workspace.name
+        name = self.workspace.name
         kept = self._kept()
         if kept is not None:
-            engine = Engine.load(bytes(kept.document), NamedIds(self._workspace.id))
-            replica = Replica(self._workspace, engine, kept.position, kept.last_at)
+            engine = Engine.load(bytes(kept.document), NamedIds(self.workspace.id))
+            replica = Replica(self.workspace, engine, kept.position, kept.last_at)
             self._store.drop_history_after(name, kept.position)
             self._take_up(engine)
         else:
             self._store.drop_history_after(name, -1)
             first = self._store.log_after(name, 0, 1)
             if not first or first[0].seq == 1:
-                engine = Engine(NamedIds(self._workspace.id), name)
-                replica = Replica(self._workspace, engine, 0, self._workspace.created_at)
+                engine = Engine(NamedIds(self.workspace.id), name)
+                replica = Replica(self.workspace, engine, 0, self.workspace.created_at)
             else:
-                replica = Replica.load(self._store, self._workspace)
+                replica = Replica.load(self._store, self.workspace)
             self._tracker.changes(replica.engine, replica.last_at)
             self._begin_segment(replica)
         replica.engine.tracker = self._tracker
@@ -95,20 +95,20 @@ class Historian:
         return replica
 
     def _kept(self) -> _Engine | None:
-        found = self._store.documents(self._workspace.name, KIND).get(KIND)
-        span = self._store.history_span(self._workspace.name)
+        found = self._store.documents(self.workspace.name, KIND).get(KIND)
+        span = self._store.history_span(self.workspace.name)
         if found is None or span is None:
             return None
         kept = msgspec.json.decode(unpack(found), type=_Engine)
-        first = self._store.log_after(self._workspace.name, kept.position, 1)
+        first = self._store.log_after(self.workspace.name, kept.position, 1)
         is_connected = not first or first[0].seq == kept.position + 1
         return kept if is_connected else None
 
     def _take_up(self, engine: Engine) -> None:
-        span = self._store.history_span(self._workspace.name)
+        span = self._store.history_span(self.workspace.name)
         assert span is not None
         newest = span[1]
-        pieces = self._store.history_until(self._workspace.name, newest.until_at)
+        pieces = self._store.history_until(self.workspace.name, newest.until_at)
         self._tracker = ChangeTracker(folded(pieces, newest.until_at))
         self._tracker.attach_up_to_date(engine)
         self._segment, self._piece = newest.segment, newest.piece + 1
@@ -120,7 +120,7 @@ class Historian:
             replica.take(entry)
         except DivergedError:
             self._write()
-            self._replica = replica = Replica.load(self._store, self._workspace)
+            self._replica = replica = Replica.load(self._store, self.workspace)
         if not self._tracker.is_attached_to(replica.engine):
             replica.engine.tracker = self._tracker
             self._look(replica, replica.last_at)
@@ -140,7 +140,7 @@ class Historian:
             piece = HistoryPiece(
                 self._segment, self._piece, changes[0][0], self.position, self.last_at, document
             )
-            self._store.add_history(self._workspace.name, [piece])
+            self._store.add_history(self.workspace.name, [piece])
             self._piece += 1
             self._in_segment += len(changes)
             if self._in_segment >= max(SEGMENT_CHANGES, len(self._tracker.tables[TARGETS])):
@@ -152,13 +152,13 @@ class Historian:
         self._segment, self._piece, self._in_segment = replica.position, 1, 0
         document = msgspec.json.encode(self._tracker.tables)
         piece = HistoryPiece(self._segment, 0, replica.last_at, replica.position, replica.last_at, document)
-        self._store.add_history(self._workspace.name, [piece])
+        self._store.add_history(self.workspace.name, [piece])
 
     def save(self) -> None:
         """So that another process can go on from here."""
         document = msgspec.Raw(self._replica.engine.dump())
         kept = msgspec.json.encode(_Engine(self.position, self.last_at, document))
-        self._store.put_document(self._workspace.name, KIND, KIND, pack(kept))
+        self._store.put_document(self.workspace.name, KIND, KIND, pack(kept))
         self._saved_at = self.position
 
 

@@ -91,11 +91,12 @@ def _read_on(store: Store, workspace: str) -> Instant | None:
 
 
 def _historian(store: Store, workspace: str) -> Historian:
+    """One that was removed and made anew under the same name is another workspace."""
     found = _historians.pop(workspace, None)
-    if found is None:
-        known = next((one for one in store.workspaces() if one.name == workspace), None)
-        if known is None:
-            raise UnknownWorkspaceError(workspace)
+    known = next((one for one in store.workspaces() if one.name == workspace), None)
+    if known is None:
+        raise UnknownWorkspaceError(workspace)
+    if found is None or found.workspace.id != known.id:
         found = Historian(store, known)
     _historians[workspace] = found
     while len(_historians) > MOST_WORKSPACES:

@@ -96,6 +96,7 @@ async def delete_workspace(call: Request) -> Answer:
         )
     if not await asyncio.to_thread(call.service.store.remove_workspace, workspace.name):
         raise refusals.not_found("workspace", workspace.name)
+    call.service.tokens_changed()
     call.service.store.hint()
     return Answer(204)
 

@@ -119,7 +119,7 @@ def _put_named(state: State, thing: changes.Object, old: Any, now: Instant) -> N
         case model.Policy():
             _refuse_cycles(state, thing)
             thing = msgspec.structs.replace(thing, rules=rule_ids.settled(thing, old))
-            _refuse_ids_of_others(state, thing)
+            _refuse_ids_of_others(state, thing, old)
             catalog.put_policy(state, _stamped(thing, old, now))
         case model.VariableSet():
             catalog.put_plain(state, _stamped(thing, old, now))
@@ -339,8 +339,10 @@ def _opened(state: State, deployment: model.Deployment) -> set[str] | None:
     return {field for agent in state.job_agents.values() for field in agent.open_fields}
 
 
-def _refuse_ids_of_others(state: State, policy: model.Policy) -> None:
-    """What is known of a rule goes by its id: a copied policy has to have its own."""
+def _refuse_ids_of_others(state: State, policy: model.Policy, old: model.Policy | None) -> None:
+    """What is known of a rule goes by its id: a copied policy has to have its own. What is stored already can be stored
+    again."""
+    known = {rule.id for rule in old.rules} if old is not None else set()
     owners = {
         rule.id: f"{node.object.name}, {rule.label}"
         for node in state.policies.values()
@@ -353,7 +355,7 @@ def _refuse_ids_of_others(state: State, policy: model.Policy) -> None:
             f"is {rule.id}, which is the id of {owners[rule.id]}; leave it out to have one made",
         )
         for rule in policy.rules
-        if rule.id in owners
+        if rule.id in owners and rule.id not in known
     ]
     if problems:
         raise Rejected(problems)
