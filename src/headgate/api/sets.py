@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,7 +19,6 @@ from headgate.api import (
     adopting,
     bodies,
     objects,
-    problems,
     refusals,
     replies,
     settling,
@@ -36,13 +34,10 @@ from headgate.fleet.model import changes, kinds
 from headgate.fleet.model import objects as model
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected, below, renamed
-from headgate.runtime import holders
 from headgate.runtime.commands import CommandContext, EngineView, Reply
-from headgate.store.port import Lease, Store
 
 PROVIDER_KEY = "headgate/provider"
 CHECKED_STEP = 100
-LEASE_SECONDS = 30.0
 STEPS_BETWEEN_FREEZES = 20
 """Resources live long: a garbage collector that walked those that came so far, again and again, would stop everybody."""
 Result = views.ResourceSetResult
@@ -75,6 +70,7 @@ def read(body: object, workspace: str) -> Set:
         by_name.setdefault(one.resource, []).append(one)
     flaws: list[Problem] = []
     found: dict[str, SetItem] = {}
+    owners: dict[str, str] = {}
     for index, document in enumerate(plain):
         if len(flaws) >= documents.MOST_PROBLEMS:
             break
@@ -88,8 +84,15 @@ def read(body: object, workspace: str) -> Set:
         name = parsed.object.name
         if name in found:
             flaws.append(Problem(f"{path}.name", f"is {name!r}, as in an item before"))
+        if parsed.has_own_id and owners.setdefault(parsed.object.id, name) != name:
+            flaws.append(Problem(f"{path}.id", f"is {parsed.object.id}, as in {owners[parsed.object.id]}"))
         owned = _owned(parsed.object, given.provider)
         found[name] = SetItem(path, owned, parsed.has_own_id, tuple(by_name.get(name, ())))
+    flaws += [
+        Problem(f"{item.path}.name", f"is {item.name!r}, which is the id of {owner}")
+        for item in found.values()
+        if (owner := owners.get(item.name.lower(), item.name)) != item.name
+    ]
     if flaws:
         raise Rejected(flaws)
     return Set(given.provider, list(found.values()))
@@ -101,7 +104,11 @@ def _owned(resource: model.Resource, provider: str) -> model.Resource:
 
 async def put(call: Request, wanted: Set) -> Reply:
     """In one transaction if it is small; else in steps, after all of it was checked."""
-    async with _alone(call, wanted.provider) as held:
+    name, busy = (
+        f"set/{call.workspace}/{wanted.provider}",
+        f"a set of the provider {wanted.provider} is being put",
+    )
+    async with stepping.alone(call, name, busy) as held, stepping.keyed(call) as key:
         names = frozenset(item.name for item in wanted.items)
         gone = await replies.ask(call, partial(_gone, wanted.provider, names))
         if len(wanted.items) + len(gone) <= stepping.STEP:
@@ -110,7 +117,7 @@ async def put(call: Request, wanted: Set) -> Reply:
         if known is not None:
             return known
         await _check(call, wanted, frozenset(gone))
-        result = await _put_in_steps(call, wanted, gone, held)
+        result = await _put_in_steps(call, wanted, gone, [one for one in (held, key) if one is not None])
         reply = await asyncio.to_thread(_reply, result)
         return await stepping.last(call, lambda context: reply)
 
@@ -236,7 +243,9 @@ def _identifier_flaws(
     before.names.add(item.name)
 
 
-async def _put_in_steps(call: Request, wanted: Set, gone: Sequence[str], held: _Held) -> Result:
+async def _put_in_steps(
+    call: Request, wanted: Set, gone: Sequence[str], held: Sequence[stepping.Held]
+) -> Result:
     result = Result([], [], [], [], [])
     leaving = frozenset(gone)
     pace = stepping.Pace()
@@ -244,11 +253,11 @@ async def _put_in_steps(call: Request, wanted: Set, gone: Sequence[str], held: _
         for number, some in enumerate(pace.steps(wanted.items)):
             if number % STEPS_BETWEEN_FREEZES == 0:
                 gc.freeze()
-            await held.keep()
+            await stepping.keep(held)
             with_pace = pace.timed(partial(_put_some, call, wanted.provider, some, leaving))
             _add(result, await _step(call, with_pace))
         for names in pace.steps(gone):
-            await held.keep()
+            await stepping.keep(held)
             _add(result, await _step(call, pace.timed(partial(_delete_some, wanted.provider, names))))
     except (Rejected, Refusal) as error:
         done = len(result.created) + len(result.updated) + len(result.unchanged)
@@ -291,48 +300,6 @@ def _delete_some(provider: str, names: Sequence[str], context: CommandContext) -
 def _add(result: Result, part: Result) -> None:
     for key, names in msgspec.structs.asdict(part).items():
         getattr(result, key).extend(names)
-
-
-class _Held:
-    """The right to put a set of this provider, which a crash gives back by itself."""
-
-    def __init__(self, store: Store, lease: Lease) -> None:
-        self._store = store
-        self._lease = lease
-
-    async def keep(self) -> None:
-        if not await asyncio.to_thread(self._store.renew_lease, self._lease, LEASE_SECONDS):
-            raise problems.unavailable("another server puts a set of this provider now")
-
-
-_HERE: set[str] = set()
-"""What is put in this process; the lease tells processes apart."""
-
-
-@asynccontextmanager
-async def _alone(call: Request, provider: str) -> AsyncIterator[_Held]:
-    """Two sets of one provider at once would end as neither of them."""
-    store, name = call.service.store, f"set/{call.workspace}/{provider}"
-    lease = None
-    if name not in _HERE:
-        _HERE.add(name)
-        try:
-            lease = await asyncio.to_thread(_taken, store, name)
-            if lease is not None:
-                yield _Held(store, lease)
-        finally:
-            _HERE.discard(name)
-            if lease is not None:
-                await asyncio.to_thread(store.release_lease, lease)
-    if lease is None:
-        raise problems.unavailable(f"a set of the provider {provider} is being put; try again in a moment")
-
-
-def _taken(store: Store, name: str) -> Lease | None:
-    for lease, _ in store.leases():
-        if lease.name == name and holders.has_ended(lease.holder):
-            store.release_lease(lease)
-    return store.take_lease(name, holders.this_process(), LEASE_SECONDS)
 
 
 def check_permissions(call: Request, wanted: Set) -> None:

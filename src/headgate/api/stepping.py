@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from headgate.api import problems
 from headgate.api.calls import Refusal, Request
 from headgate.kernel.problems import Rejected
+from headgate.runtime import holders
 from headgate.runtime.commands import Command, CommandContext, Reply
+from headgate.store.port import Lease, Store
 
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
 
+LEASE_SECONDS = 30.0
 STEP = 50
 """Changes of one step at most."""
 SMALLEST_STEP = 5
@@ -51,6 +57,65 @@ class Pace:
     def _took(self, seconds: float) -> None:
         wanted = self._size * STEP_SECONDS / max(seconds, 1e-6)
         self._size = int(min(max(wanted, self._size / 2, SMALLEST_STEP), self._size * 1.5 + 1, STEP))
+
+
+class Held:
+    """The right to do alone what takes many steps, which a crash gives back by itself."""
+
+    def __init__(self, store: Store, lease: Lease, busy: str) -> None:
+        self._store = store
+        self._lease = lease
+        self._busy = busy
+
+    async def keep(self) -> None:
+        if not await asyncio.to_thread(self._store.renew_lease, self._lease, LEASE_SECONDS):
+            raise problems.unavailable(f"{self._busy} by another server now")
+
+
+_HERE: set[str] = set()
+"""What is done in this process; the lease tells processes apart."""
+
+
+@asynccontextmanager
+async def alone(call: Request, name: str, busy: str) -> AsyncIterator[Held]:
+    """Two of this name at once would end as neither of them."""
+    store, lease = call.service.store, None
+    if name not in _HERE:
+        _HERE.add(name)
+        try:
+            lease = await asyncio.to_thread(_taken, store, name)
+            if lease is not None:
+                yield Held(store, lease, busy)
+        finally:
+            _HERE.discard(name)
+            if lease is not None:
+                await asyncio.to_thread(store.release_lease, lease)
+    if lease is None:
+        raise problems.unavailable(f"{busy}; try again in a moment")
+
+
+async def keep(held: Sequence[Held]) -> None:
+    for one in held:
+        await one.keep()
+
+
+def _taken(store: Store, name: str) -> Lease | None:
+    for lease, _ in store.leases():
+        if lease.name == name and holders.has_ended(lease.holder):
+            store.release_lease(lease)
+    return store.take_lease(name, holders.this_process(), LEASE_SECONDS)
+
+
+@asynccontextmanager
+async def keyed(call: Request) -> AsyncIterator[Held | None]:
+    """Of two requests with one key at once the second waits for the answer of the first, also where that takes many steps."""
+    if call.idempotency is None:
+        yield None
+        return
+    who = hashlib.sha256(f"{call.principal.user}/{call.idempotency.key}".encode()).hexdigest()
+    name, busy = f"key/{call.workspace}/{who}", "a request with this Idempotency-Key is being carried out"
+    async with alone(call, name, busy) as held:
+        yield held
 
 
 class _UnknownError(Exception):

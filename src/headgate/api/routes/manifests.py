@@ -108,6 +108,13 @@ async def _rehearsed(call: Request, given: Given, parsed: list[Manifest]) -> Ans
 
 async def _apply_in_steps(call: Request, given: Given, parsed: list[Manifest]) -> Reply:
     """What would be refused is refused before anything is stored: all of it is tried on a copy first."""
+    async with stepping.keyed(call) as held:
+        return await _apply_alone(call, given, parsed, [held] if held is not None else [])
+
+
+async def _apply_alone(
+    call: Request, given: Given, parsed: list[Manifest], held: Sequence[stepping.Held]
+) -> Reply:
     known = await stepping.known_answer(call)
     if known is not None:
         return known
@@ -120,6 +127,7 @@ async def _apply_in_steps(call: Request, given: Given, parsed: list[Manifest]) -
     pace = stepping.Pace()
     try:
         for some in pace.steps(applying.in_order(parsed)):
+            await stepping.keep(held)
             command = pace.timed(partial(_apply, call, list(some), checked))
             reply = await call.service.worker_client.submit(call.workspace, command, call.caller, alone=True)
             results = msgspec.json.decode(reply.body)["results"]
