@@ -216,3 +216,36 @@ def test_workspaces_that_go_disturb_nobody(server: Server, client: Client) -> No
         list(threads.map(make_and_remove, range(60)))
     client.expect(201, "PUT", "/v1/resources/thing", {})
     assert "Traceback" not in server.log.read_text()
+
+
+def test_of_two_large_requests_with_one_key_one_is_carried_out(client: Client) -> None:
+    def send(name: str) -> Answer:
+        manifests = [
+            {"apiVersion": "headgate.dev/v1", "kind": "Resource", "metadata": {"name": f"{name}-{number}"}}
+            for number in range(300)
+        ]
+        return client.call("POST", "/v1/apply", {"manifests": manifests}, headers=KEYED)
+
+    with ThreadPoolExecutor(2) as pool:
+        answers = dict(zip("ab", pool.map(send, "ab")))
+    stored = {
+        one["name"][0] for one in client.get("/v1/resources", limit=1000)["items"] if "-" in one["name"]
+    }
+    done = {name for name, answer in answers.items() if answer.status == 200}
+    assert len(done) == 1
+    assert stored == done
+    assert {answer.status for answer in answers.values()} <= {200, 422, 503}
+
+
+def test_a_workspace_that_is_made_anew_is_told_nothing_of_the_one_before(client: Client) -> None:
+    everywhere = Client(client.address, client.token)
+    everywhere.expect(201, "POST", "/v1/workspaces", {"name": "reborn"})
+    before = Client(client.address, client.token, workspace="reborn")
+    fleet.fill(before)
+    before.get("/v1/forecast")
+    before.get("/v1/future")
+    everywhere.expect(204, "DELETE", "/v1/workspaces/reborn")
+    everywhere.expect(201, "POST", "/v1/workspaces", {"name": "reborn"})
+    after = Client(client.address, client.token, workspace="reborn")
+    assert after.get("/v1/future")["changes"] == []
+    assert after.get("/v1/forecast")["rollouts"] == []

@@ -96,3 +96,17 @@ def test_a_variable_must_have_a_value(client: Client) -> None:
     assert client.put("/v1/resources/node-1/variables/size", {}).status == 422
     assert client.put("/v1/resources/node-1/variables/%20", {"value": 1}).status == 422
     assert client.put("/v1/resources/node-9/variables/size", {"value": 1}).status == 404
+
+
+@pytest.mark.parametrize("count", [3, 120])
+def test_an_id_that_is_brought_twice_is_refused_before_anything_is_stored(client: Client, count: int) -> None:
+    resources: list[dict[str, object]] = [{"name": f"r{number}"} for number in range(count)]
+    resources[0]["id"] = resources[-1]["id"] = "11111111-1111-4111-8111-111111111111"
+    twice = client.put("/v1/resources/set", {"provider": "cloud", "resources": resources})
+    resources[-1] = {"name": resources[0]["id"]}
+    named = client.put("/v1/resources/set", {"provider": "cloud", "resources": resources})
+    assert [one.json["errors"][0]["path"] for one in (twice, named)] == [
+        f"resources[{count - 1}].id",
+        f"resources[{count - 1}].name",
+    ]
+    assert (twice.status, named.status, client.items("/v1/resources")) == (422, 422, [])

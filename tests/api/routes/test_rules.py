@@ -106,3 +106,23 @@ def test_a_list_of_policies_is_refused_whole(client: Client) -> None:
     refused = client.post("/v1/policies", [{"name": "c", "rules": []}, {"name": "d", "rules": [{"gate": 1}]}])
     assert refused.json["errors"][0]["path"] == "[1].rules[0].gate"
     assert client.get("/v1/policies/c").status == 404
+
+
+def test_a_rule_has_no_id_of_another_policys(client: Client, ids: list[str]) -> None:
+    copied = {"rules": [{"id": ids[0], "name": "alarm", "gate": {"when": ["false"]}}]}
+    refused = client.put("/v1/policies/copied", copied)
+    assert (refused.status, [one["path"] for one in refused.json["errors"]]) == (422, ["rules[0].id"])
+    assert client.get("/v1/policies/copied").status == 404
+    assert client.put(POLICY, client.get(POLICY).json).status == 200
+
+
+def test_ids_that_are_given_stay_with_their_rules(client: Client) -> None:
+    first = client.put(POLICY, {"rules": [{"approval": {}}, {"approval": {"minApprovals": 2}}]}).json["rules"]
+    a, b = first
+    client.put(POLICY, {"rules": [b, a]})
+    edited = [
+        {"id": a["id"], "approval": {"minApprovals": 3}},
+        {"id": b["id"], "approval": {"minApprovals": 4}},
+    ]
+    back = client.put(POLICY, {"rules": edited}).json["rules"]
+    assert [(rule["id"], rule["approval"]["minApprovals"]) for rule in back] == [(a["id"], 3), (b["id"], 4)]
