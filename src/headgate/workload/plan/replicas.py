@@ -111,13 +111,18 @@ def _take_turns(situation: Situation) -> None:
     if not progress.updating:
         chosen = min(
             (index for index in _movable(situation) if not situation.is_new(index)),
-            key=lambda index: _urgency(situation, index),
+            key=lambda index: (not _is_begun(situation, index), *_urgency(situation, index)),
             default=None,
         )
         if chosen is not None:
             progress.updating[chosen] = situation.now
     for index in filter(situation.may_move, progress.updating):
         situation.record(index).revision = situation.target.hash
+
+
+def _is_begun(situation: Situation, index: int) -> bool:
+    """It was moved to the target before and is not there yet: an abort that is over had left it in the middle."""
+    return situation.record(index).revision == situation.target.hash
 
 
 def _keep_one_caught(situation: Situation, progress: UpdateProgress) -> None:
