@@ -101,7 +101,7 @@ def test_a_token_is_recognised(store: Store, clock: Clock) -> None:
         "ci",
         {"payments": BY_ROLE["deployer"] | {"job:run"}},
         agents=frozenset({"runner"}),
-        roles=frozenset({"deployer"}),
+        roles={"payments": frozenset({"deployer"})},
         token=token.id,
     )
 

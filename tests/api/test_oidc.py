@@ -116,9 +116,18 @@ def test_a_person_has_the_roles_of_their_groups() -> None:
         assert found == Principal(
             "ada@example.com",
             {"payments": BY_ROLE["operator"], "*": BY_ROLE["approver"]},
-            roles=frozenset({"platform", "leads", "operator", "approver"}),
+            roles={"*": frozenset({"platform", "leads", "approver"}), "payments": frozenset({"operator"})},
             proved_until=instants.seconds(SECONDS + 300),
         )
+
+    with_issuer(test)
+
+
+def test_a_role_of_one_workspace_is_none_in_another() -> None:
+    async def test(issuer: Issuer) -> None:
+        found = await issuer.verifier().verify(issuer.token(groups=["platform", "leads"]))
+        assert found.roles_in("payments") == ("approver", "leads", "operator", "platform")
+        assert found.roles_in("shop") == ("approver", "leads", "platform")
 
     with_issuer(test)
 
@@ -361,7 +370,7 @@ def test_claims_can_be_chosen() -> None:
         assert found == Principal(
             "u-1@127.0.0.1",
             {"*": BY_ROLE["approver"]},
-            roles=frozenset({"leads", "approver"}),
+            roles={"*": frozenset({"leads", "approver"})},
             proved_until=instants.seconds(SECONDS + 300),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -130,10 +130,15 @@ def settled(
     """With the ids they keep: of an object that is there its own, of another one that it will have."""
     problems: list[Problem] = []
     found = []
+    own = {
+        (kinds.of(one.object).name, one.object.id): kinds.name_of(one.object)
+        for one in reversed(parsed)
+        if one.has_own_id
+    }
     for one in parsed:
         kind = kinds.of(one.object)
         old = lookup.replaced_by(engine, one.object)
-        flaw = _id_flaw(engine, kind, one, old)
+        flaw = _id_flaw(engine, kind, one, old) or _flaw_beside_others(kind, one, own)
         if flaw is not None:
             problems.append(Problem(f"{one.path}.metadata.id", flaw))
         flaw = lookup.name_flaw(engine, kind, one.object.name) if old is None else None
@@ -153,6 +158,13 @@ def settled(
     if problems:
         raise Rejected(problems)
     return found
+
+
+def _flaw_beside_others(kind: kinds.Kind, one: Manifest, own: Mapping[tuple[str, str], str]) -> str | None:
+    """`own` are the ids that the manifests bring, each with the name of the first that does."""
+    name = kinds.name_of(one.object)
+    first = own.get((kind.name, one.object.id), name) if one.has_own_id else name
+    return f"is {one.object.id}, as in {first}" if first != name else None
 
 
 def _id_flaw(engine: Engine, kind: kinds.Kind, manifest: Manifest, old: Object | None) -> str | None:

@@ -122,7 +122,7 @@ class Authenticator:
 
 def principal_of(token: Token) -> Principal:
     granted = permissions.granted(token.role, token.permissions)
-    roles = frozenset({token.role} if token.role is not None else ())
+    roles = {token.workspace or "*": frozenset({token.role})} if token.role is not None else {}
     return Principal(
         token.name,
         {token.workspace or "*": granted},

@@ -80,8 +80,9 @@ class Principal(msgspec.Struct, frozen=True):
     grants: Mapping[str, frozenset[str]]
     agents: frozenset[str] = frozenset()
     """Not empty: may claim and report jobs of these agents only."""
-    roles: frozenset[str] = frozenset()
-    """What approval rules may ask of a voter: the token's role, or the person's groups and roles."""
+    roles: Mapping[str, frozenset[str]] = {}
+    """What approval rules may ask of a voter, by workspace, '*' for all: the token's role, or the person's roles there and
+    groups."""
     expires_at: Instant | None = None
     """Of a token: what it makes does not live longer."""
     token: str = ""
@@ -100,6 +101,10 @@ class Principal(msgspec.Struct, frozen=True):
 
     def allows(self, permission: str, workspace: str) -> bool:
         return permission in self.grants.get(workspace, ()) or permission in self.grants.get("*", ())
+
+    def roles_in(self, workspace: str) -> tuple[str, ...]:
+        """A role of another workspace is none here."""
+        return tuple(sorted({*self.roles.get(workspace, ()), *self.roles.get("*", ())}))
 
     def sees(self, workspace: str) -> bool:
         return workspace in self.grants or "*" in self.grants

@@ -80,17 +80,17 @@ def principal(config: OidcConfig, claims: dict[str, Any]) -> Principal:
     """Raises ValueError with a sentence when the claims do not say who it is."""
     grants: dict[str, frozenset[str]] = {}
     groups = _groups(config, claims)
-    roles = set(groups)
+    roles = {"*": frozenset(groups)}
     for group in groups:
         grant = config.roles.get(group)
         if grant is not None:
-            roles.add(grant.role)
+            roles[grant.workspace] = roles.get(grant.workspace, frozenset()) | {grant.role}
             granted = grants.get(grant.workspace, frozenset())
             grants[grant.workspace] = granted | BY_ROLE[grant.role]
     return Principal(
         _user(config, claims),
         grants,
-        roles=frozenset(roles),
+        roles=roles,
         proved_until=instants.seconds(min(int(claims["exp"]), _LAST_SECOND)),
     )
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from headgate.api.calls import Refusal, Request
+from headgate.kernel import spelling
 from headgate.kernel.problems import Rejected
 
-_MOST_NAMES_COMPARED = 5_000
 _LONGEST_QUOTED = 300
 
 
@@ -19,11 +18,8 @@ def not_found(what: str, reference: str, known: Collection[str] = ()) -> Refusal
 
 
 def _hint(reference: str, known: Collection[str]) -> str:
-    """Names are compared one by one, so only where they are few."""
-    if len(known) > _MOST_NAMES_COMPARED or len(reference) > _LONGEST_QUOTED:
-        return ""
-    close = difflib.get_close_matches(reference, list(known), n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    close = spelling.closest(reference, known)
+    return f"; did you mean {close}?" if close is not None else ""
 
 
 def exists(what: str, name: str) -> Refusal:

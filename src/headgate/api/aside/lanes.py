@@ -84,7 +84,7 @@ def _question(work: str, call: Request) -> frames.Question:
         user=principal.user,
         grants={workspace: sorted(granted) for workspace, granted in principal.grants.items()},
         agents=sorted(principal.agents),
-        roles=sorted(principal.roles),
+        roles=list(principal.roles_in(call.workspace)),
         path=call.path,
         query=call.query,
         headers={

@@ -96,7 +96,8 @@ def _media_type(question: frames.Question) -> str:
 
 def _call(service: Service, question: frames.Question, body: object) -> Request:
     grants = {workspace: frozenset(granted) for workspace, granted in question.grants.items()}
-    principal = Principal(question.user, grants, frozenset(question.agents), frozenset(question.roles))
+    roles = {question.workspace: frozenset(question.roles)}
+    principal = Principal(question.user, grants, frozenset(question.agents), roles)
     return Request(
         service=service,
         principal=principal,

@@ -69,7 +69,7 @@ async def vote(call: Request) -> Answer:
         user = context.caller.user
         deployment = finding.name_or_same(engine, kinds.DEPLOYMENT, given.deployment)
         environment = finding.name_or_same(engine, kinds.ENVIRONMENT, given.environment)
-        roles = tuple(sorted(call.principal.roles))
+        roles = call.principal.roles_in(call.workspace)
         context.apply(Vote(deployment, given.tag, environment, user, given.status, given.reason, roles))
         version = finding.version_of(engine, deployment, given.tag)
         cast = votes.of(engine, version.id, environment, user)

@@ -40,7 +40,7 @@ def changes_of(engine: Engine, given: bodies.PlanInput, call: Request) -> Iterat
             user,
             vote.status,
             vote.reason,
-            tuple(sorted(call.principal.roles)),
+            call.principal.roles_in(call.workspace),
         )
     for skip in given.skips:
         yield skips.change_of(engine, skip, user)

@@ -12,7 +12,7 @@ from headgate.fleet.rules.gradual_rollout import GradualRollout
 from headgate.fleet.state import units
 from headgate.fleet.state.slots import SlotTable
 from headgate.fleet.state.state import State
-from headgate.fleet.state.units import AnyRule, BoundRule, Target
+from headgate.fleet.state.units import AnyRule, BoundRule
 from headgate.kernel.budgets import BudgetHolder, BudgetKind, BudgetUse
 from headgate.kernel.instants import Instant
 
@@ -43,13 +43,14 @@ def _of_slots(table: SlotTable) -> BudgetUse:
 
 def _failure_budgets(state: State, rule: BoundRule[FailureBudget]) -> Iterator[BudgetUse]:
     """One for each scope in which the rule has targets."""
-    scopes: dict[str, Target] = {}
-    for target in state.targets.values():
-        if any(one.id == rule.id for one in target.rules.of(FailureBudget)):
-            scopes.setdefault(gates.breaker_scope(rule, target), target)
-    for scope, target in sorted(scopes.items()):
+    scopes = {
+        gates.breaker_scope(rule, target)
+        for target in state.targets.values()
+        if any(one.id == rule.id for one in target.rules.of(FailureBudget))
+    }
+    for scope in sorted(scopes):
         breaker = state.breakers.get((rule.id, scope))
-        limit = failure_budget.allowance(rule.spec, gates.budget_total(state, rule, target))
+        limit = failure_budget.allowance(rule.spec, gates.budget_total(state, rule, scope))
         stopped_at = breaker.stopped_at if breaker is not None else None
         environment, value = gates.parts_of_scope(scope)
         shown = units.shown_value(value) if value is not None else None

@@ -58,7 +58,7 @@ def _spend_budgets(state: State, target: Target, now: Instant) -> None:
         breaker = state.breakers.setdefault((rule.id, scope), Breaker())
         breaker.failed.setdefault(target.name, now)
         if breaker.stopped_at is None and failure_budget.exceeded(
-            rule.spec, len(gates.failed_in(state, rule, scope)), gates.budget_total(state, rule, target)
+            rule.spec, len(gates.failed_in(state, rule, scope)), gates.budget_total(state, rule, scope)
         ):
             _stop(state, rule, scope, breaker, now)
         state.journal.changed("breaker", rule.id, scope)
@@ -118,16 +118,8 @@ def _is_spent(state: State, rule: AnyRule, scope: str, breaker: Breaker) -> bool
         return most is not None and sum(1 for name in breaker.failed if name in state.targets) >= most
     if not units.is_a(rule, FailureBudget):
         return False
-    covered = (
-        target
-        for target in state.targets.values()
-        if any(one.id == rule.id for one in target.rules.of(FailureBudget))
-        and gates.breaker_scope(rule, target) == scope
-    )
-    found = next(covered, None)
-    return found is not None and failure_budget.exceeded(
-        rule.spec, len(gates.failed_in(state, rule, scope)), gates.budget_total(state, rule, found)
-    )
+    total = gates.budget_total(state, rule, scope)
+    return total > 0 and failure_budget.exceeded(rule.spec, len(gates.failed_in(state, rule, scope)), total)
 
 
 def cleared(target: Target, job: Job) -> None:

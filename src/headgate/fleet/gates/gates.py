@@ -5,6 +5,7 @@ Deciding stops at the first that is not allowed; explaining asks them all. Both 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -290,7 +291,7 @@ def _within_budget(
         rule.spec,
         breaker.stopped_at if breaker else None,
         tuple(failed_in(state, rule, scope)),
-        budget_total(state, rule, target),
+        budget_total(state, rule, scope),
     )
     return GateResult(rule, rule.kind, verdict, (wakes.breaker(rule.id, scope),))
 
@@ -352,17 +353,18 @@ def stop_wakes(rule: BoundRule[GradualRollout], *versions: VersionNode) -> tuple
     return tuple(wakes.breaker(rule.id, version.id) for version in versions)
 
 
-def budget_total(state: State, rule: BoundRule[FailureBudget], target: Target) -> int:
-    """How many targets the budget covers: those of the policy, in the environment if it counts per environment."""
-    key = (rule.id, breaker_scope(rule, target))
-    total = state.totals.get(key)
+def budget_total(state: State, rule: BoundRule[FailureBudget], scope: str) -> int:
+    """How many targets the budget covers there: those of the policy, in the environment if it counts per environment. All
+    scopes of a rule are counted at once: there may be as many as targets."""
+    total = state.totals.get((rule.id, scope))
     if total is None:
-        total = state.totals[key] = sum(
-            1
-            for other in state.targets.values()
-            if any(rule.id == one.id for one in other.rules.of(FailureBudget))
-            and breaker_scope(rule, other) == key[1]
+        counts = Counter(
+            breaker_scope(rule, target)
+            for target in state.targets.values()
+            if any(rule.id == one.id for one in target.rules.of(FailureBudget))
         )
+        state.totals.update({(rule.id, one): count for one, count in counts.items()})
+        total = state.totals.setdefault((rule.id, scope), 0)
     return total
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import TypeVar, get_args
 
 from headgate.fleet.model import objects as model
@@ -20,10 +18,10 @@ from headgate.fleet.state.units import (
     Target,
     VersionNode,
 )
+from headgate.kernel import spelling
 from headgate.kernel.problems import Problem, Rejected
 
 VERSION_STATUSES: tuple[str, ...] = get_args(model.VersionStatus)
-_MOST_COMPARED = 2_000
 NOT_SKIPPABLE = frozenset({"retry", "rollback", "verification"})
 
 
@@ -31,11 +29,9 @@ def no_verdict_to_skip(kind: str) -> str:
     return f"{kind} has no verdict that could be skipped"
 
 
-def _missing(path: str, kind: str, name: str, known: Iterable[str]) -> Rejected:
-    """Looking for a name like it takes long among very many, and everybody waits for it."""
-    names = list(itertools.islice(known, _MOST_COMPARED))
-    close = difflib.get_close_matches(name[:LONGEST_NAME], names, n=1) if len(names) < _MOST_COMPARED else []
-    hint = f"; did you mean {close[0]}?" if close else ""
+def _missing(path: str, kind: str, name: str, known: Collection[str]) -> Rejected:
+    close = spelling.closest(name[:LONGEST_NAME], known)
+    hint = f"; did you mean {close}?" if close is not None else ""
     return Rejected((Problem(path, f"there is no {kind} {name!r}{hint}"),))
 
 
