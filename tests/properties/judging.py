@@ -198,10 +198,18 @@ def _offset(rule: Document, position: int) -> float:
 
 
 def cooldowns(run: Run) -> Iterator[str]:
+    """What a person retries is not new, also where it was put back meanwhile."""
+    is_retried = any(
+        payload["action"] == "retry" for what in ("target", "targets") for payload in run.said(what)
+    )
     for name, policy, rule in run.rules("versionCooldown"):
         for jobs in run.by_target().values():
+            tried: set[str] = set()
             for earlier, later in pairwise(job for job in jobs if not taken_back(job)):
+                tried.add(earlier["version"])
+                is_tried_again = is_retried and later["version"] in tried
                 is_new = later["version"] != earlier["version"] and later["kind"] == "deploy"
+                is_new = is_new and not is_tried_again
                 if later["group"] is not None or not is_new or not run.covers(policy, later):
                     continue
                 if moment(later["createdAt"]) < moment(earlier["completedAt"]) + rule["intervalSeconds"]:
