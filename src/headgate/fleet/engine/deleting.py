@@ -26,11 +26,7 @@ def delete(state: State, change: Delete, now: Instant) -> None:
             _refuse_if_needed(state, lambda target: target.environment is environment)
             gone = [p for p in state.sites.values() if p.environment is environment]
             _end_groups(state, gone, environment.name, now)
-            pairs = [
-                d.pairs[environment.name] for d in state.deployments.values() if environment.name in d.pairs
-            ]
-            catalog.remove_pairs(state, pairs)
-            del state.environments[environment.name]
+            catalog.remove_environment(state, environment)
             departing.forget_old(state, now)
             name = environment.name
             state.shared.clear()

@@ -24,6 +24,7 @@ from headgate.fleet.state.units import (
     Pair,
     PolicyNode,
     ResourceNode,
+    Target,
     VersionNode,
     optional_selector,
 )
@@ -69,10 +70,7 @@ def put_resource(state: State, resource: model.Resource) -> None:
 def remove_resource(state: State, node: ResourceNode) -> None:
     for target in list(node.targets.values()):
         release_targets.remove(state, target)
-    for target in [one for one in state.lingering.values() if one.resource is node]:
-        del state.lingering[target.name]
-        state.removed.append((target, target.site))
-        membership.leave(state, target)
+    _let_go(state, [one for one in state.lingering.values() if one.resource is node])
     state.index.remove(node.name)
     for slots in state.slots.values():
         left = slots.remove(node.name)
@@ -119,6 +117,21 @@ def put_deployment(state: State, deployment: model.Deployment) -> None:
         release_targets.declarations_changed(state, target.resource)
         # Who depends on it may be said by its metadata.
         state.waiting.happened(wakes.resource(target.resource.name))
+
+
+def remove_environment(state: State, node: EnvironmentNode) -> None:
+    pairs = [d.pairs[node.name] for d in state.deployments.values() if node.name in d.pairs]
+    _let_go(state, [one for one in state.lingering.values() if one.environment is node])
+    remove_pairs(state, pairs)
+    del state.environments[node.name]
+
+
+def _let_go(state: State, targets: Iterable[Target]) -> None:
+    """Of those that only stayed for the end of a cycle: there is none any more."""
+    for target in targets:
+        del state.lingering[target.name]
+        state.removed.append((target, target.site))
+        membership.leave(state, target)
 
 
 def remove_pairs(state: State, pairs: Iterable[Pair]) -> None:
