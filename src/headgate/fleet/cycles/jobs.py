@@ -139,7 +139,8 @@ def end(state: State, job: Job, status: str, now: Instant) -> None:
         _succeeded(state, target, job, now)
     else:
         verifying.begin(state, target, job, "jobFailure", now)
-        if record.deployed == job.version:
+        # That other values failed says nothing about the version, which had succeeded without them.
+        if record.deployed == job.version and job.kind != "variable":
             successes.lost(state, target, job.version)
         if job.group is None:
             _ended_without_success(state, target, job, now)
