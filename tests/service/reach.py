@@ -283,7 +283,7 @@ THINGS: tuple[Thing, ...] = (
         ("plan",), "read",
         {
             **dict.fromkeys(("manifests", "version", "set", "prune", "deletions", "assume"), _OWN_ANSWER),
-            **dict.fromkeys(("orders", "groups", "statuses", "approvals", "skips"), _OWN_ANSWER),
+            **dict.fromkeys(("orders", "groups", "statuses", "approvals", "skips", "endedSkips"), _OWN_ANSWER),
             "force": _FORCE,
             "until": ("", "how far the plan looks, 90 days at most"),
         },
