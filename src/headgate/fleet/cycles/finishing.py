@@ -102,7 +102,7 @@ def end(state: State, site: Site, group: Group, status: GroupStatus, now: Instan
         status = "rolledBack"
     group.completed_at = now
     site.executing = None
-    site.resource.upstreams.clear()
+    site.resource.order = None
     state.executing_at.pop(site.location, None)
     state.groups.pop(group.id, None)
     state.group_changed(group, status, now)

@@ -86,7 +86,7 @@ def values_of(state: State, target: Target) -> GivenUpValues | None:
 
 def forget_other_values(state: State, target: Target) -> None:
     """Somebody has given it others: whoever gives it these again asks for them anew."""
-    if target.record.given_up_values is not None and values_of(state, target) is None:
+    if values_of(state, target) is None:
         values_taken_up(state, target)
 
 

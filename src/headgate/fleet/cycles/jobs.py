@@ -190,8 +190,8 @@ def note_running(state: State, target: Target, version: str, variables: Variable
     record.verification = "none"
     record.adopted_by = None
     record.given_up_values = record.given_up_rollback = None
-    record.tried_again = []
-    record.ran = [*(one for one in record.ran if one != version), version][-MOST_KEPT_AS_RAN:]
+    record.tried_again = ()
+    record.ran = (*(one for one in record.ran if one != version), version)[-MOST_KEPT_AS_RAN:]
     _forget_given_up(state, target)
     successes.noted(state, target, version, now)
 

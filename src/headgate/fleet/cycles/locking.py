@@ -322,13 +322,12 @@ def has_work(group: Group) -> bool:
     )
 
 
-def due_without_a_window(state: State, site: Site) -> OwnCycle:
+def due_without_a_window(state: State, site: Site, members: shape.Shape) -> OwnCycle:
     """Members that run at once: their variables changed, or an operator ordered it; not if a group is about to.
 
     What was ordered for a deployment that is a hook now is off: hooks run with the cycle, not by themselves.
     """
     found: OwnCycle = {}
-    members = shape.of_site(site)
     for name in members.hooks:
         record = site.members[name].record
         if record.ordered is not None or record.rollback_to is not None:
@@ -336,7 +335,8 @@ def due_without_a_window(state: State, site: Site) -> OwnCycle:
     for name in members.others:
         target = site.members[name]
         record = target.record
-        giving_up.forget_other_values(state, target)
+        if record.given_up_values is not None:
+            giving_up.forget_other_values(state, target)
         if record.deployed is None or record.job is not None or not site.is_home_of(target):
             continue
         if not is_in_started_group(site, name):

@@ -43,7 +43,11 @@ def verdicts_of(state: State, site: Site, group: Group, member: Member, now: Ins
         ]
         if upstreams:
             verdict = deployment_dependency.judge(rule.spec, upstreams)
-            ring = _ring_through(state, site, group, target, now) if _may_be_in_ring(group, verdict) else []
+            ring = (
+                _ring_through(state, site, group, target, now)
+                if _may_be_in_ring(site, group, verdict)
+                else []
+            )
             if ring:
                 yield _ring_result(rule, ring)
                 continue
@@ -59,8 +63,9 @@ def verdicts_of(state: State, site: Site, group: Group, member: Member, now: Ins
         yield GateResult(rule, rule.kind, verdict, (wakes.resource(target.resource.name),))
 
 
-def _may_be_in_ring(group: Group, verdict: decisions.Verdict) -> bool:
-    return group.started_at is None and not verdict.is_allowed
+def _may_be_in_ring(site: Site, group: Group, verdict: decisions.Verdict) -> bool:
+    is_waiting = group.started_at is None and not verdict.is_allowed
+    return is_waiting and dependencies.may_have_rings(site.resource)
 
 
 def _ring_through(state: State, site: Site, group: Group, target: Target, now: Instant) -> list[Target]:

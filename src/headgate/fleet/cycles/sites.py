@@ -41,8 +41,9 @@ def reconcile(state: State, site: Site, now: Instant) -> tuple[GroupStart | None
     # group is seen by the executing one in the same instant. Whatever ends here ends for a reason that explain can tell, so
     # nothing is skipped when a site retires: its cycle goes on to its post-hooks, only nothing new begins.
     blockers = Blockers()
-    unclaimed.take_back(state, site, now)
-    _take_over_retries(state, site)
+    if _has_jobs_or_retries(site):
+        unclaimed.take_back(state, site, now)
+        _take_over_retries(state, site)
     if _is_retired(site):
         going_on = _executing(state, site, now, blockers)
         _abandon(state, site, now)
@@ -66,6 +67,14 @@ def _requeue(state: State, site: Site) -> None:
     """An open group kept the hooks that it was opened with; without it another form of the bracket may hold. And what a
     cycle has given up is no longer about to run: changed values may be due without it."""
     state.waiting.touch(site)
+
+
+def _has_jobs_or_retries(site: Site) -> bool:
+    for target in site.members.values():
+        record = target.record
+        if record.job is not None or record.retry_at is not None:
+            return True
+    return False
 
 
 def _take_over_retries(state: State, site: Site) -> None:
@@ -193,11 +202,12 @@ def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Bl
 
     Whether one was made, so that another may be due: what the superseded group was about to run counts no more.
     """
-    for name in shape.of_site(site).others:
+    members = shape.of_site(site)
+    for name in members.others:
         target = site.members[name]
         if target.record.attempts and not locking.is_in_started_group(site, name):
             jobs.reconsider_attempt(state, target, now)
-    due = ordered_rollbacks.take_in(state, site, locking.due_without_a_window(state, site), now)
+    due = ordered_rollbacks.take_in(state, site, locking.due_without_a_window(state, site, members), now)
     if not due or _waits_for_members(state, site, blockers):
         return False
     hooks, missing = choosing.hooks_alone(state, site, now, blockers)

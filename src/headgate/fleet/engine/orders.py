@@ -391,7 +391,7 @@ def _retry(state: State, target: Target, to: VersionNode | None, user: str, now:
     """Whatever failed or was put back here may be tried again, or the one version that is named."""
     record = target.record
     ordered = _ordered_by_retry(target, to)
-    record.tried_again = [to.id] if to is not None else given_up_here(state, target)
+    record.tried_again = (to.id,) if to is not None else tuple(given_up_here(state, target))
     if to is None:
         record.failures.clear()
         record.rolled_back.clear()

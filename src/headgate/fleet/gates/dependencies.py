@@ -9,26 +9,34 @@ from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.rules.deployment_dependency import DeploymentDependency, Upstream
 from headgate.fleet.state import repairs, wakes
 from headgate.fleet.state.state import GateResult, State
-from headgate.fleet.state.units import BoundRule, Target
+from headgate.fleet.state.units import BoundRule, KnownOrder, ResourceNode, Target
 from headgate.kernel import instants
 
 
 def upstream_targets(rule: BoundRule[DeploymentDependency], target: Target) -> list[Target]:
     """Targets on the same resource whose deployment the rule names, by name; in another environment only if not in this
     one."""
-    known = target.resource.upstreams
-    found = known.get((rule, target))
+    known = _known_order(target.resource)
+    found = known.upstreams.get((rule, target))
     if found is None:
-        found = known[(rule, target)] = _upstream_targets(rule, target)
+        found = known.upstreams[(rule, target)] = _upstream_targets(known, rule, target)
     return found
 
 
-def _upstream_targets(rule: BoundRule[DeploymentDependency], target: Target) -> list[Target]:
-    matched = [
-        other
-        for _, other in sorted(target.resource.targets.items())
-        if other.deployment is not target.deployment and rule.is_upstream(other)
-    ]
+def _known_order(resource: ResourceNode) -> KnownOrder:
+    if resource.order is None:
+        resource.order = KnownOrder()
+    return resource.order
+
+
+def _upstream_targets(
+    known: KnownOrder, rule: BoundRule[DeploymentDependency], target: Target
+) -> list[Target]:
+    named = known.matched.get(rule)
+    if named is None:
+        here_by_name = sorted(target.resource.targets.items())
+        named = known.matched[rule] = [other for _, other in here_by_name if rule.is_upstream(other)]
+    matched = [other for other in named if other.deployment is not target.deployment]
     here = {other.deployment.name for other in matched if other.environment is target.environment}
     return [
         other
@@ -90,6 +98,27 @@ def all_upstreams(target: Target) -> Iterator[Target]:
     """By every rule that binds the target."""
     for rule in target.rules.of(DeploymentDependency):
         yield from upstream_targets(rule, target)
+
+
+def may_have_rings(resource: ResourceNode) -> bool:
+    """Whether any targets on the resource wait for each other, whatever of it a cycle runs or a skip opens. Asked once, so
+    that who waits in a plain order, as nearly everybody does, need not look for a ring of its own."""
+    known = _known_order(resource)
+    if known.has_ring is None:
+        known.has_ring = _has_ring(resource)
+    return known.has_ring
+
+
+def _has_ring(resource: ResourceNode) -> bool:
+    """Those who wait for nobody that is left are taken away, until nobody is left or nobody can go."""
+    waiting = {target: set(all_upstreams(target)) for target in resource.targets.values()}
+    while waiting:
+        free = [target for target, upstreams in waiting.items() if waiting.keys().isdisjoint(upstreams)]
+        if not free:
+            return True
+        for target in free:
+            del waiting[target]
+    return False
 
 
 def ring_through(

@@ -169,7 +169,7 @@ class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     deployed_at: Instant | None = None
     previous: str | None = None
     """The version before `deployed` that is known to be good: where a rollback goes."""
-    ran: list[str] = []
+    ran: tuple[str, ...] = ()
     """Versions that have succeeded here, the last one last: where an ordered rollback may go. The oldest are forgotten."""
     left: Left | None = None
     """Of the last time that the target ended."""
@@ -188,7 +188,7 @@ class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     """Concurrency rules whose slots are held for work outside brackets, and since when."""
     ordered: str | None = None
     """What is still to be carried out: an operator's retry or redeploy, or a redeploy of what left unmeasured."""
-    tried_again: list[str] = []
+    tried_again: tuple[str, ...] = ()
     """Versions that a person wants to be tried again, until something runs: they are not new here."""
     rollback_to: str | None = None
     """The version that an automatic or ordered rollback is going back to."""

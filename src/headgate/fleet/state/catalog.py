@@ -56,7 +56,7 @@ def put_resource(state: State, resource: model.Resource) -> None:
         release_targets.note_match(deployment, node)
         for environment in state.environments.values():
             release_targets.settle(state, deployment, environment, node)
-    node.upstreams.clear()
+    node.order = None
     for target in kept:
         if target.name in state.targets:
             target.hash_prefix = None

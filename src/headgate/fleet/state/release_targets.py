@@ -79,7 +79,7 @@ def _add_target(
     state.targets[target.name] = target
     pair.targets[resource.name] = target
     resource.targets[target.name] = target
-    resource.upstreams.clear()
+    resource.order = None
     membership_changed(state, pair)
     lingering = state.lingering.pop(name, None)
     if lingering is not None and lingering.site is not None:
@@ -110,7 +110,7 @@ def remove(state: State, target: Target) -> None:
     del state.targets[target.name]
     del target.pair.targets[target.resource.name]
     del target.resource.targets[target.name]
-    target.resource.upstreams.clear()
+    target.resource.order = None
     declarations_changed(state, target.resource)
     state.unfinished.discard(target.name)
     state.waiting.happened(wakes.resource(target.resource.name))

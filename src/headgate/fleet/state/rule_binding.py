@@ -27,7 +27,7 @@ def bind(state: State, target: Target) -> None:
         return
     target.rules = rules
     state.rebound[target] = None
-    target.resource.upstreams.clear()
+    target.resource.order = None
     bracket = rules.bracket
     site = target.site
     if site is not None and bracket is not None and bracket.id == site.rule.id:

@@ -79,7 +79,7 @@ not lift a limit."""
 class ResourceNode:
     """`progress` moves with any of its targets' states."""
 
-    __slots__ = ("name", "object", "progress", "targets", "upstreams", "values", "view")
+    __slots__ = ("name", "object", "order", "progress", "targets", "values", "view")
 
     def __init__(self, resource: model.Resource) -> None:
         self.name = resource.name
@@ -89,7 +89,7 @@ class ResourceNode:
         self.values: dict[str, str] = {}
         """What `groupBy` expressions gave for it, as far as they were asked."""
         self.targets: dict[str, Target] = {}
-        self.upstreams: dict[tuple[BoundRule[DeploymentDependency], Target], list[Target]] = {}
+        self.order: KnownOrder | None = None
         """Who comes before whom here, as far as it was asked; forgotten when a target or its rules change."""
 
     def value_of(self, group_by: str | None) -> str:
@@ -100,6 +100,19 @@ class ResourceNode:
         if value is None:
             value = self.values[group_by] = expressions.group_value(group_by, self.view)
         return value
+
+
+class KnownOrder:
+    """What dependency rules have said about the targets of one resource."""
+
+    __slots__ = ("has_ring", "matched", "upstreams")
+
+    def __init__(self) -> None:
+        self.matched: dict[BoundRule[DeploymentDependency], list[Target]] = {}
+        """Whom a rule names here, by name."""
+        self.upstreams: dict[tuple[BoundRule[DeploymentDependency], Target], list[Target]] = {}
+        self.has_ring: bool | None = None
+        """Whether any of them wait for each other; None while nobody has asked."""
 
 
 Selecting = TypeVar("Selecting", model.Environment, model.Deployment)
