@@ -2,8 +2,11 @@
 
 import copy
 from functools import partial
+from pathlib import Path
 from random import Random
 
+import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +16,8 @@ from headgate.simulate.result import Result
 from . import fleets, running
 from .effort import examples
 from .objects import Document
+
+ONE_INSTANT = sorted((Path(__file__).parents[1] / "scenarios/one-instant").glob("who-*.yaml"))
 
 
 @examples(30)
@@ -55,6 +60,12 @@ def test_an_engine_that_keeps_only_what_it_wrote_decides_the_same(document: Docu
 def test_a_second_look_at_everything_finds_nothing_to_do(document: Document) -> None:
     check = partial(_is_the_same_with, running.LookingEngine)
     running.holds(check, document, "An engine that looks at every unit after every decision differs.")
+
+
+@pytest.mark.parametrize("file", ONE_INSTANT, ids=lambda file: file.stem)
+@pytest.mark.parametrize("engine", [running.ForgetfulEngine, running.LookingEngine])
+def test_who_is_looked_at_first_in_one_instant_is_the_same_for_all(engine: type[Engine], file: Path) -> None:
+    _is_the_same_with(engine, yaml.safe_load(file.read_text()))
 
 
 def _is_the_same_with(engine: type[Engine], document: Document) -> None:

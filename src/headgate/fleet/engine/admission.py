@@ -7,6 +7,7 @@ it is looked at, and planned again before it starts only if something has moved 
 from __future__ import annotations
 
 import heapq
+import itertools
 import operator
 from collections.abc import Iterator
 
@@ -35,7 +36,8 @@ _ORDER = operator.attrgetter("order")
 
 def settle(state: State, now: Instant) -> None:
     """Looks at every unit that something happened to, and starts what may start, until nothing is left to do."""
-    # Two loops. The inner one plans every unit that something happened to, in one order, until no plan wakes another unit.
+    # Two loops. The inner one plans every unit that something happened to, in one order, until no plan wakes another unit;
+    # who is woken while it goes on has its turn in that order too, as if everybody were planned each time.
     # Only then is anyone admitted: who is first in line is known when everybody stands there. What is admitted takes slots,
     # moves resources and wakes others, so the outer loop begins again with those, until a walk along the line starts nobody.
     # All of it is one instant, and the order of events within it cannot be seen in the result.
@@ -44,12 +46,10 @@ def settle(state: State, now: Instant) -> None:
     state.lines.clear()
     while True:
         while state.waiting.dirty:
-            batch = sorted(state.waiting.dirty, key=_ORDER)
-            state.waiting.dirty.clear()
-            looks_left -= len(batch)
-            if looks_left < 0:
-                raise RuntimeError(f"no end to the decisions at {now}: {[unit.order for unit in batch[:5]]}")
-            for unit in batch:
+            for unit in _woken(state.waiting):
+                looks_left -= 1
+                if looks_left < 0:
+                    raise RuntimeError(f"no end to the decisions at {now}: {unit.order}")
                 plan = _plan(state, unit, now)
                 if plan is None:
                     open_starts.pop(unit, None)
@@ -58,6 +58,36 @@ def settle(state: State, now: Instant) -> None:
         if not _admit(state, open_starts, now) and not state.waiting.dirty:
             return
         open_starts.clear()
+
+
+def _woken(waiting: wakes.Waiting) -> Iterator[Unit]:
+    """Units that something happened to, in their order, and those that something happens to meanwhile and whose turn is
+    still to come. Who is woken after its turn is touched again. So what is decided, and the ids that it is given, do not
+    depend on who else is looked at: an engine that was loaded a moment ago looks at everybody."""
+    dirty = waiting.dirty
+    ahead = sorted(dirty, key=_ORDER, reverse=True)
+    dirty.clear()
+    joined: list[tuple[str, int, Unit]] = []
+    numbers = itertools.count()
+    pending: set[Unit] = set()
+    later: dict[Unit, None] = {}
+    while ahead or joined:
+        is_joined = bool(joined) and (not ahead or joined[0][0] < ahead[-1].order)
+        unit = heapq.heappop(joined)[2] if is_joined else ahead.pop()
+        pending.discard(unit)
+        yield unit
+        if not dirty:
+            continue
+        pending = pending or set(ahead)
+        for other in dirty:
+            if other.order <= unit.order:
+                later[other] = None
+            elif other not in pending:
+                pending.add(other)
+                heapq.heappush(joined, (other.order, next(numbers), other))
+        dirty.clear()
+    for unit in later:
+        waiting.touch(unit)
 
 
 class Needed(msgspec.Struct, frozen=True):
