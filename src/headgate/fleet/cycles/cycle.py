@@ -7,6 +7,7 @@ of a cycle goes on exactly where the other one stood.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 
 from headgate.fleet.cycles import (
     finishing,
@@ -74,11 +75,13 @@ def advance(
         finishing.finish(state, site, group, now, blockers)
         return
     locking.drop_dependents(state, site, group, now, blockers)
-    for member in _in_order(group):
+    if _take_in_ended_jobs(state, group, now):
+        return
+    for member in _in_order(group.members):
         if member.state == "waiting" or running.is_due(member, now, blockers):
             _start_member(state, site, group, member, now, blockers, judged)
-        if _take_in_ended_jobs(state, group, now):
-            return
+            if _take_in_ended_jobs(state, group, now):
+                return
     if all(member.state in MEMBER_SETTLED for member in group.members):
         finishing.end(state, site, group, group.outcome or "completed", now)
 
@@ -106,20 +109,29 @@ def _take_in_ended_jobs(state: State, group: Group, now: Instant) -> bool:
 def _give_up_withdrawn(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
     """A lock that was withdrawn after a job with it has failed is not dropped as if nothing had been there: the attempt
     that failed was the last. Hooks take another version instead."""
-    for member in _in_order(group):
-        target = site.members.get(member.deployment)
-        if group.phase != "forward" or target is None or member.role != "member":
-            continue
-        if (
-            member.state not in ("waiting", "retrying")
-            or locking.withdrawn(state, target, member, now, blockers) is None
-        ):
-            continue
+    if group.phase != "forward":
+        return
+    for member in _in_order(_to_be_tried_again(site, group)):
+        target = site.members[member.deployment]
         last = _failed_here(state, target, group)
-        if last is not None and last.version != member.version:
+        if last is None or locking.withdrawn(state, target, member, now, blockers) is None:
+            continue
+        if last.version != member.version:
             _back_to_what_failed(state, site, member, target, last)
-        if last is not None and locking.withdrawn(state, target, member, now, blockers) is not None:
+        if locking.withdrawn(state, target, member, now, blockers) is not None:
             _give_up(state, site, group, member, last, now)
+
+
+def _to_be_tried_again(site: Site, group: Group) -> list[Member]:
+    """Members that have had a job and are to have another."""
+    return [
+        member
+        for member in group.members
+        if member.role == "member"
+        and member.state in ("waiting", "retrying")
+        and member.deployment in site.members
+        and site.members[member.deployment].record.attempts
+    ]
 
 
 def _failed_here(state: State, target: Target, group: Group) -> Job | None:
@@ -142,7 +154,7 @@ def _back_to_what_failed(state: State, site: Site, member: Member, target: Targe
 def _reconsider_retries(state: State, site: Site, group: Group, now: Instant) -> None:
     """Retry rules may have changed while the next attempt was waited for. Values may have, too: with others it is another
     release, which waits for no backoff and has attempts of its own."""
-    for member in _in_order(group):
+    for member in _in_order(member for member in group.members if member.state == "retrying"):
         target = site.members.get(member.deployment)
         if member.state != "retrying" or target is None:
             continue
@@ -171,9 +183,11 @@ def _has_nowhere_to_go(state: State, site: Site, group: Group, member: Member) -
     return is_going_back and member not in group_rollbacks.affected(state, site, group)
 
 
-def _in_order(group: Group) -> list[Member]:
-    ranks = {"preHook": 0, "member": 1, "postHook": 2}
-    return sorted(group.members, key=lambda member: (ranks[member.role], member.deployment))
+_RANKS = {"preHook": 0, "member": 1, "postHook": 2}
+
+
+def _in_order(members: Iterable[Member]) -> list[Member]:
+    return sorted(members, key=lambda member: (_RANKS[member.role], member.deployment))
 
 
 def _start_member(
@@ -339,7 +353,7 @@ def _fail(state: State, group: Group, now: Instant, reason: str) -> None:
 
 def put_back_what_was_marked(state: State, site: Site, group: Group, now: Instant) -> None:
     """A group that has failed goes back when what it failed with is marked as bad, and who marked it asked for that."""
-    for member in _in_order(group):
+    for member in _in_order(group.members):
         target = site.members.get(member.deployment)
         last = _failed_here(state, target, group) if target is not None and member.state == "failed" else None
         if target is None or last is None or group.phase != "forward":

@@ -211,6 +211,8 @@ def drop_withdrawn(state: State, site: Site, group: Group, now: Instant, blocker
 def drop_dependents(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
     """A lock that depended on another one of the group goes with it, and so on from one to the next. A hook takes the
     newest version that does without, as long as nothing has started."""
+    if not prerequisites.has_any(state, group):
+        return
     while lost := prerequisites.first_lost(state, site, group):
         _drop(state, site, group, *lost, now)
     if any(prerequisites.verdict_of(state, site, group, member) is not None for member in group.members):

@@ -141,6 +141,15 @@ def are_met_in(state: State, site: Site, host: Group, group: Group) -> bool:
     return True
 
 
+def has_any(state: State, group: Group) -> bool:
+    """Whether a version that the group has locked depends on anything."""
+    for member in group.members:
+        version = state.version(member.version)
+        if version is not None and version.dependencies:
+            return True
+    return False
+
+
 def first_lost(state: State, site: Site, group: Group) -> tuple[Member, str] | None:
     """A member whose lock cannot run in this group any more, and why: nothing that is there, under way or still to come on
     the resource meets what it depends on."""

@@ -16,7 +16,7 @@ from headgate.kernel import instants
 def upstream_targets(rule: BoundRule[DeploymentDependency], target: Target) -> list[Target]:
     """Targets on the same resource whose deployment the rule names, by name; in another environment only if not in this
     one."""
-    known = _known_order(target.resource)
+    known = target.resource.order or _known_order(target.resource)
     found = known.upstreams.get((rule, target))
     if found is None:
         found = known.upstreams[(rule, target)] = _upstream_targets(known, rule, target)

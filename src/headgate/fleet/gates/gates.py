@@ -76,8 +76,9 @@ def _asked(
     version: VersionNode,
     now: Instant,
 ) -> Iterator[GateResult]:
+    by_spec = target.rules.by_spec
     for spec, judge in judges.items():
-        for rule in target.rules.of(spec):
+        for rule in by_spec.get(spec, ()):
             skip = skipped(state, rule, version, target, now)
             if skip is None:
                 yield judge(state, rule, version, target, now)

@@ -337,7 +337,7 @@ INSIDE_A_CYCLE: tuple[type[msgspec.Struct], ...] = (DeploymentDependency, Retry,
 class RuleSet:
     """The rules of all policies that match a target, by what they are; shared by the targets that have the same ones."""
 
-    __slots__ = ("by_spec", "counts_the_pair", "policies")
+    __slots__ = ("bracket", "by_spec", "counts_the_pair", "policies")
 
     def __init__(self, policies: tuple[PolicyNode, ...], bindings: Bindings) -> None:
         self.policies = policies
@@ -354,10 +354,14 @@ class RuleSet:
             rule.spec.advance_on == "success" for rule in self.of(GradualRollout)
         )
         """Whether a target is judged by how far the others of its deployment and environment are."""
+        brackets = self.of(DeploymentBracket)
+        self.bracket = brackets[0] if len(brackets) == 1 else None
+        """The one bracket rule; None also when there are two, which denies the target."""
 
     def going_on_as(self, own: RuleSet, policy: str) -> RuleSet:
         """With what acts inside a cycle as the policy has it that made the cycle, and without a bracket of its own."""
         self.by_spec.pop(DeploymentBracket, None)
+        self.bracket = None
         for spec in INSIDE_A_CYCLE:
             others = tuple(rule for rule in self.of(spec) if rule.policy.name != policy)
             self.by_spec[spec] = (*others, *own.of(spec))
@@ -365,12 +369,6 @@ class RuleSet:
 
     def of(self, spec: type[SpecT]) -> tuple[BoundRule[SpecT], ...]:
         return self.by_spec.get(spec, ())
-
-    @property
-    def bracket(self) -> BoundRule[DeploymentBracket] | None:
-        """The one bracket rule; None also when there are two, which denies the target."""
-        brackets = self.of(DeploymentBracket)
-        return brackets[0] if len(brackets) == 1 else None
 
 
 class Bracket:

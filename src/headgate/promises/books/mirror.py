@@ -101,12 +101,15 @@ class Mirror:
 
     def rules_over(
         self, deployment: str, environment: str, resource: str
-    ) -> Iterator[tuple[model.Policy, model.Rule]]:
+    ) -> list[tuple[model.Policy, model.Rule]]:
         """Every rule of every enabled policy that matches the target."""
         bindings = self.bindings(deployment, environment, resource)
-        for policy in self.policies.values():
-            if policy.enabled and matches(policy.selector, bindings):
-                yield from ((policy, rule) for rule in policy.rules)
+        return [
+            (policy, rule)
+            for policy in self.policies.values()
+            if policy.enabled and matches(policy.selector, bindings)
+            for rule in policy.rules
+        ]
 
     def rejected(self, version: model.Version) -> None:
         """The engine has marked a version as bad by itself, as a rule told it to."""

@@ -53,7 +53,7 @@ class Skips:
     def let_pass(
         self, rule: model.Rule, version: Version | None, environment: str, resource: str, now: Instant
     ) -> bool:
-        return any(
+        return bool(self._skips) and any(
             skip.rule == rule.id and skip.names(version, environment, resource, now)
             for skip in self._skips.values()
         )
