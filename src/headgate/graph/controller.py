@@ -25,7 +25,7 @@ from headgate.graph.reconcile.propagate import DefinitionPlan, InstancePlan
 from headgate.graph.reconcile.resolving import AcceptedGraph
 from headgate.kernel.instants import Instant
 from headgate.kernel.object_kinds import KindSource
-from headgate.kernel.objects import Key, Object
+from headgate.kernel.objects import Key, Object, group_of
 
 GraphPlan = DefinitionPlan | InstancePlan
 _GROUP = "kro.run"
@@ -236,7 +236,7 @@ class GraphController:
         is_new = self._definition_of.get(kind) != name
         self._definition_of[kind] = name
         self._external_kinds[name] = frozenset(
-            (_group(node.api_version), node.kind)
+            (group_of(node.api_version), node.kind)
             for graph in (newest, *accepted.graphs.values())
             for node in graph.nodes
             if node.external_ref is not None
@@ -253,9 +253,4 @@ class GraphController:
 
 def _kind_of(accepted: AcceptedGraph) -> tuple[str, str]:
     """Of its instances."""
-    return _group(accepted.newest.api_version), accepted.newest.kind
-
-
-def _group(api_version: str) -> str:
-    group, slash, _ = api_version.partition("/")
-    return group if slash else ""
+    return group_of(accepted.newest.api_version), accepted.newest.kind

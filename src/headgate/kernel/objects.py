@@ -5,6 +5,7 @@ One vocabulary for graphs, workloads, the simulated and the real cluster. Everyt
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import msgspec
@@ -55,8 +56,15 @@ class Object(msgspec.Struct, eq=False, gc=False):
 
     @property
     def key(self) -> Key:
-        group, slash, _ = self.api_version.partition("/")
-        return Key(group if slash else "", self.kind, self.namespace, self.name)
+        # Asked for by every index of every look: the tuple is made without the checks of its own constructor.
+        return tuple.__new__(Key, (group_of(self.api_version), self.kind, self.namespace, self.name))
+
+
+@functools.lru_cache(maxsize=1024)
+def group_of(api_version: str) -> str:
+    """The API group without its version; the core group has no name."""
+    group, slash, _ = api_version.partition("/")
+    return group if slash else ""
 
 
 class Create(msgspec.Struct, frozen=True):

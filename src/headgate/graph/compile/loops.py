@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from headgate.graph.compile import definition
 from headgate.kernel.documents import item_path
+from headgate.kernel.objects import group_of
 from headgate.kernel.problems import Problem
 
 
@@ -56,5 +57,7 @@ def _made_kinds(spec: Mapping[str, Any]) -> Iterator[tuple[int, KindName]]:
     for index, resource in enumerate(resources if isinstance(resources, list | tuple) else ()):
         template = resource.get("template") if isinstance(resource, Mapping) else None
         if isinstance(template, Mapping):
-            group, slash, _ = str(template.get("apiVersion", "")).partition("/")
-            yield index, KindName(group if slash else "", str(template.get("kind", "")))
+            yield (
+                index,
+                KindName(group_of(str(template.get("apiVersion", ""))), str(template.get("kind", ""))),
+            )

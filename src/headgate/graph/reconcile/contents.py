@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from headgate.kernel import instants
-from headgate.kernel.objects import Key, Object
+from headgate.kernel.objects import Key, Object, group_of
 
 Content = dict[str, Any]
 
@@ -41,9 +41,10 @@ def value_hash(value: object) -> str:
 
 
 def key_of(content: Content) -> Key:
-    group, slash, _ = content["apiVersion"].partition("/")
     metadata = content["metadata"]
-    return Key(group if slash else "", content["kind"], metadata.get("namespace", ""), metadata["name"])
+    return Key(
+        group_of(content["apiVersion"]), content["kind"], metadata.get("namespace", ""), metadata["name"]
+    )
 
 
 def key_text(key: Key) -> str:

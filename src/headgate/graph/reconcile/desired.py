@@ -12,7 +12,7 @@ from headgate import cel
 from headgate.graph.compile import expressions, names
 from headgate.graph.compile.compiled import CompiledGraph, CompiledNode
 from headgate.graph.reconcile import cluster_view, contents
-from headgate.kernel.objects import Key, Object
+from headgate.kernel.objects import Key, Object, group_of
 
 MOST_ITEMS = 10_000
 """Of one collection."""
@@ -159,8 +159,7 @@ def external(
         metadata = reference.metadata.render(bindings)
     except cel.EvaluationError as error:
         return External(reason=f"waits for data that is unresolved: {error.message}")
-    group, slash, _ = reference.api_version.partition("/")
-    group = group if slash else ""
+    group = group_of(reference.api_version)
     if reference.by_selector:
         place = str(metadata.get("namespace") or "")
         found = cluster_view.selected(view, group, reference.kind, place, metadata.get("selector") or {})

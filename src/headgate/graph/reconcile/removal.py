@@ -14,7 +14,7 @@ from headgate.graph.compile.compiled import CompiledGraph
 from headgate.graph.reconcile.nodes import NodeState, NodeUnit
 from headgate.graph.reconcile.resolving import Resolver
 from headgate.graph.reconcile.revision_ledger import RevisionLedger
-from headgate.kernel.objects import Key
+from headgate.kernel.objects import Key, group_of
 
 NodeMember = tuple[NodeState, NodeUnit]
 """A unit, and the node that it is of."""
@@ -124,8 +124,7 @@ class Remover:
 
 
 def _is_of_kind(key: Key, state: NodeState) -> bool:
-    group, slash, _ = state.node.api_version.partition("/")
-    return (key.group, key.kind) == (group if slash else "", state.node.kind)
+    return (key.group, key.kind) == (group_of(state.node.api_version), state.node.kind)
 
 
 def _dependents(states: Iterable[NodeState]) -> Mapping[str, list[str]]:
