@@ -118,19 +118,23 @@ class GraphPart:
     def next_event(self) -> Instant | None:
         if self.driver.has_work:
             return self._now
-        moments = self._wanted_looks()
-        moments += [
-            signal.expires_at
-            for signal in self._signals.values()
-            if signal.expires_at is not None and signal.expires_at > self._now and self.driver.runner.plans
-        ]
-        return min(moments, default=None)
+        return min([*self._wanted_looks(), *self._ends_of_signals()], default=None)
 
     def _wanted_looks(self) -> list[Instant]:
         return [max(at, self._now) for request, at in self.driver.requeues().items()]
 
+    def _ends_of_signals(self) -> list[Instant]:
+        return [
+            signal.expires_at
+            for signal in self._signals.values()
+            if signal.expires_at is not None and signal.expires_at > self._now and self.driver.runner.plans
+        ]
+
     def is_repeating(self) -> bool:
-        return not (self.driver.has_work or self._wanted_looks())
+        """The end of a signal may open a gate, so it is awaited as long as something is unfinished."""
+        if self.driver.has_work or self._wanted_looks():
+            return False
+        return not (self._ends_of_signals() and endings.unfinished(self.driver.runner.plans, self._store))
 
     def advance(self, now: Instant) -> None:
         self._now = now
