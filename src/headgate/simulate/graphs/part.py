@@ -162,13 +162,14 @@ class GraphPart:
             return
         self._watch.planned(plan.instance_pass, now)
         for unit in plan.instance_pass.units:
-            if unit.object is None or labels.NODE_ID not in unit.object.labels:
+            found = unit.last_applied.object
+            if found is None or labels.NODE_ID not in found.labels:
                 continue
             is_ready = unit.is_ready
-            if is_ready and not self._ready.get(unit.object.uid) and unit.object.kind != "Pod":
-                self._cluster.record.note_ready(unit.object.uid, now)
-            self._rows.note(unit.object.uid, is_ready, now)
-            self._ready[unit.object.uid] = is_ready
+            if is_ready and not self._ready.get(found.uid) and found.kind != "Pod":
+                self._cluster.record.note_ready(found.uid, now)
+            self._rows.note(found.uid, is_ready, now)
+            self._ready[found.uid] = is_ready
 
     def crash(self, now: Instant) -> None:
         """What the old planner would have decided is what the new one decides."""
