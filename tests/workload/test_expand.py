@@ -203,7 +203,8 @@ def test_the_pods_of_a_clique_share_their_containers_and_have_names_of_their_own
 def test_a_gang_lists_the_pods_of_its_groups_sorted_and_mirrors_the_set() -> None:
     pcs = a_set(priorityClassName="urgent")
     gang = gangs.expected(pcs, 0)[1]
-    made = expand.pod_gang(pcs, gang, {"llm-0-sg-2-worker": ["w-b", "w-a"], "elsewhere": ["x"]})
+    references = {"llm-0-sg-2-worker": ["w-b", "w-a"], "elsewhere": ["x"]}
+    made = expand.pod_gang(pcs, revisions.of(pcs, ()), gang, references)
     assert (made.api_version, made.kind, made.name) == (
         "scheduler.grove.io/v1alpha1",
         "PodGang",

@@ -64,7 +64,7 @@ def _wanted(pcs: PodCliqueSet, revision: revisions.Revision, there: dict[Any, Ob
     for index in range(pcs.replicas):
         yield expand.headless_service(pcs, index)
         for gang in gangs.expected(pcs, index):
-            yield expand.pod_gang(pcs, gang)
+            yield expand.pod_gang(pcs, revision, gang)
         for clique in pcs.template.standalone_cliques:
             yield expand.standalone_clique(pcs, revision, index, clique)
         for group in pcs.template.scaling_groups:

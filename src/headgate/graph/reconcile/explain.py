@@ -112,7 +112,7 @@ def _unit_line(state: NodeState, unit: NodeUnit, *, is_refused: bool) -> ReasonL
     last = unit.last_applied
     stays = _stays(last.written_number if is_refused else last.number)
     if last is not unit:
-        stays = f"is not created, {last.name} {stays}"
+        stays = f"is {'not created' if unit.grant is None else 'not taken over'}, {last.name} {stays}"
     message = f"{unit.key.kind} {unit.name} {stays}: {said(unit.answer)}"
     requeue_at = unit.answer.requeue_at if unit.answer is not None else None
     return ReasonLine(state.id, unit.name, "propagateWhen", state.number, "pending", message, requeue_at)

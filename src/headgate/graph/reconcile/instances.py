@@ -23,6 +23,7 @@ from headgate.graph.reconcile import (
     nodes,
     removal,
     roster,
+    takeovers,
 )
 from headgate.graph.reconcile.items import GraphItem, GraphItems
 from headgate.graph.reconcile.judging import GateVerdict
@@ -106,9 +107,12 @@ class _Pass:
         )
         self._externals = gathered.externals
         self._newest = self._ledger.open(gathered.inputs, graph.topological_order)
+        self._takeovers = takeovers.Takeovers(graph, self._states)
         for node in graph.nodes:
             state = self._external(node) if node.template is None else self._resource(node)
             self._states[node.id] = state
+        for state in self._takeovers.decide():
+            self._admit(state, self._accepted.gates_of(state.node), self._ledger.revisions[state.number])
         leftovers = self._leftovers(graph)
         states = [*self._states.values(), *leftovers]
         outlived = self._roster.hand_over(states)
@@ -233,7 +237,7 @@ class _Pass:
         evaluator = self._evaluator(state, gates, revision)
         record = revision.record(state.id)
         for unit in pending:
-            unit.answer = self._answer(unit, evaluator)
+            unit.answer = self._answer(state, unit, evaluator)
             if unit.answer.is_allowed and unit.wanted is not None:
                 before = self._content_before(unit)
                 evaluator.admit(unit.item)
@@ -254,12 +258,13 @@ class _Pass:
             return judging.given_up(subject, f"revision {revision.number}")
         return None
 
-    def _answer(self, unit: NodeUnit, evaluator: judging.GateEvaluator) -> GateVerdict:
+    def _answer(self, state: NodeState, unit: NodeUnit, evaluator: judging.GateEvaluator) -> GateVerdict:
         if unit.problem:
             return judging.failed(unit.problem)
         if unit.object is not None and unit.object.deleted_at is not None:
             return judging.held(Reason.TERMINATING, f"the object is {contents.on_its_way(unit.object)}")
-        return evaluator.ask(unit.item)
+        answer = evaluator.ask(unit.item)
+        return self._takeovers.ask(state, unit) if answer.is_allowed else answer
 
     def _evaluator(
         self, state: NodeState, gates: CompiledNode, revision: InstanceRevision

@@ -86,7 +86,14 @@ class NodeUnit:
     @property
     def last_applied(self) -> NodeUnit:
         """The item as it was last granted: itself, or what it is the successor of."""
-        return self if self.grant is not None or not self.predecessors else self.predecessors[0]
+        return self if self.has_own_grant or not self.predecessors else self.predecessors[0]
+
+    @property
+    def has_own_grant(self) -> bool:
+        """Not that of another node, which has the object until it is taken over; one of the same content will do."""
+        if self.grant is None or not self.predecessors:
+            return self.grant is not None
+        return self.is_updated or self.origin == self.predecessors[0].origin
 
     @property
     def written_number(self) -> int:

@@ -92,7 +92,7 @@ class Remover:
         if heir is not None:
             line = (heir, *heir.predecessors)
             later = line[: next(index for index, each in enumerate(line) if each is unit)]
-            if heir.has_landed or any(each.grant is not None and each.is_ready for each in later):
+            if heir.has_landed or any(each.has_own_grant and each.is_ready for each in later):
                 return ""
             return f"its successor {heir.key.kind} {heir.name} has not landed"
         is_known = not state.node.is_collection or unit.grant is None or bool(unit.grant.identity)
@@ -113,7 +113,7 @@ class Remover:
 
     def _use(self, state: NodeState, unit: NodeUnit) -> Use:
         graph = self._resolver.graph(self._ledger.revisions[unit.number])
-        return state.id, unit.number, _ancestors(graph, unit.origin)
+        return state.id, unit.number, ancestors(graph, unit.origin)
 
     def _unresolved(self) -> Iterable[tuple[str, frozenset[Key] | None]]:
         for state in self._states:
@@ -135,7 +135,7 @@ def _dependents(states: Iterable[NodeState]) -> Mapping[str, list[str]]:
     return found
 
 
-def _ancestors(graph: CompiledGraph, node_id: str) -> frozenset[str]:
+def ancestors(graph: CompiledGraph, node_id: str) -> frozenset[str]:
     edges = {node.id: node.depends_on for node in graph.nodes}
     found: set[str] = set()
     pending = list(edges.get(node_id, ()))

@@ -60,6 +60,13 @@ class RolloutMember(msgspec.Struct):
         return self.number > 0 and self.landed_number == self.number
 
     @property
+    def is_on_its_way(self) -> bool:
+        """At the newest and not landed there, or let on to it and about to go."""
+        if self.is_updated:
+            return not self.has_landed
+        return self.answer is not None and self.answer.is_allowed
+
+    @property
     def refusal(self) -> RefusedWrite | None:
         """What the server does not take of it."""
         return refusal(self.instance.status)
@@ -457,7 +464,7 @@ def propagated(number: int, members: list[RolloutMember]) -> Condition:
         if member.refusal is not None and not (member.is_updated and member.has_landed):
             message = f"{so_far}; {member.instance.name}: {member.refusal.message}"
             return Condition(kind, "False", Reason.WRITE_REFUSED, message)
-    if any(member.is_updated and not member.has_landed for member in members):
+    if any(member.is_on_its_way for member in members):
         return Condition(kind, "Unknown", Reason.PROPAGATING, so_far)
     for outcome, reason in (("error", Reason.EVALUATION_FAILED), ("pending", Reason.PROPAGATION_BLOCKED)):
         for member in members:

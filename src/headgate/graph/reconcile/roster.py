@@ -108,10 +108,11 @@ class Roster:
             self._handed_over(node.id, wanted.text, is_ours=not problem) if own is None else (node.id, *own)
         )
         predecessors = ancestry.of(wanted) if ancestry is not None else ()
-        shown = found if grant is not None or not predecessors else predecessors[0].object
+        is_current = grant is not None and grant.hash == wanted.hash
+        is_own = grant is not None and (is_current or origin == node.id)
         item = GraphItem(
-            shown,
-            grant is not None and grant.hash == wanted.hash,
+            found if is_own or not predecessors else predecessors[0].object,
+            is_current,
             judge,
             is_member=node.is_collection,
             value=wanted.value,

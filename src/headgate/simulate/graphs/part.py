@@ -118,19 +118,23 @@ class GraphPart:
     def next_event(self) -> Instant | None:
         if self.driver.has_work:
             return self._now
-        moments = self._wanted_looks()
-        moments += [
-            signal.expires_at
-            for signal in self._signals.values()
-            if signal.expires_at is not None and signal.expires_at > self._now and self.driver.runner.plans
-        ]
-        return min(moments, default=None)
+        return min([*self._wanted_looks(), *self._ends_of_signals()], default=None)
 
     def _wanted_looks(self) -> list[Instant]:
         return [max(at, self._now) for request, at in self.driver.requeues().items()]
 
+    def _ends_of_signals(self) -> list[Instant]:
+        return [
+            signal.expires_at
+            for signal in self._signals.values()
+            if signal.expires_at is not None and signal.expires_at > self._now and self.driver.runner.plans
+        ]
+
     def is_repeating(self) -> bool:
-        return not (self.driver.has_work or self._wanted_looks())
+        """The end of a signal may open a gate, so it is awaited as long as something is unfinished."""
+        if self.driver.has_work or self._wanted_looks():
+            return False
+        return not (self._ends_of_signals() and endings.unfinished(self.driver.runner.plans, self._store))
 
     def advance(self, now: Instant) -> None:
         self._now = now
@@ -158,13 +162,14 @@ class GraphPart:
             return
         self._watch.planned(plan.instance_pass, now)
         for unit in plan.instance_pass.units:
-            if unit.object is None or labels.NODE_ID not in unit.object.labels:
+            found = unit.last_applied.object
+            if found is None or labels.NODE_ID not in found.labels:
                 continue
             is_ready = unit.is_ready
-            if is_ready and not self._ready.get(unit.object.uid) and unit.object.kind != "Pod":
-                self._cluster.record.note_ready(unit.object.uid, now)
-            self._rows.note(unit.object.uid, is_ready, now)
-            self._ready[unit.object.uid] = is_ready
+            if is_ready and not self._ready.get(found.uid) and found.kind != "Pod":
+                self._cluster.record.note_ready(found.uid, now)
+            self._rows.note(found.uid, is_ready, now)
+            self._ready[found.uid] = is_ready
 
     def crash(self, now: Instant) -> None:
         """What the old planner would have decided is what the new one decides."""

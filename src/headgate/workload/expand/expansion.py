@@ -300,8 +300,11 @@ def _pods_per_group_replica(pcs: PodCliqueSet, pcs_index: int, group_object_name
     return 0
 
 
-def pod_gang(pcs: PodCliqueSet, gang: Gang, references: Mapping[str, Sequence[str]] | None = None) -> Object:
-    """`references` are the names of the live pods by PodClique; a gang is first created without any."""
+def pod_gang(
+    pcs: PodCliqueSet, revision: Revision, gang: Gang, references: Mapping[str, Sequence[str]] | None = None
+) -> Object:
+    """`references` are the names of the live pods by PodClique; a gang is first created without any. Its priority is
+    content, and so that of the revision its replica has."""
     spec: dict[str, Any] = {
         "podgroups": [
             {
@@ -315,8 +318,9 @@ def pod_gang(pcs: PodCliqueSet, gang: Gang, references: Mapping[str, Sequence[st
             for group in gang.groups
         ]
     }
-    if pcs.template.priority_class_name:
-        spec["priorityClassName"] = pcs.template.priority_class_name
+    priority_class_name = revisions.template_at(pcs, revision).priority_class_name
+    if priority_class_name:
+        spec["priorityClassName"] = priority_class_name
     managed = {
         **labels.common(pcs.name, gang.name, "podgang"),
         labels.PCS_REPLICA_INDEX: str(gang.pcs_index),

@@ -190,8 +190,10 @@ def keep_service(situation: Situation, replica: observed.ObservedReplica) -> Non
 
 
 def note_lost(situation: Situation, kind: str, name: str, pods: Iterator[observed.Pod]) -> None:
-    """A parent that is gone while its pods run was deleted by somebody else; it comes back when they are gone."""
-    if any(pod.object.deleted_at is None for pod in pods):
+    """A parent that is gone while its pods run was deleted by somebody else; it comes back when they are gone. What a set
+    finds that was never planned before is of one that had its name: that took its parents along."""
+    is_known = "observedGeneration" in situation.source.status
+    if is_known and any(pod.object.deleted_at is None for pod in pods):
         group = model.API_VERSION.partition("/")[0]
         key = Key(group, kind, situation.pcs.namespace, name)
         situation.events.append(

@@ -38,7 +38,7 @@ def plan(situation: Situation, index: int) -> None:
     for stray in replica.strays:
         situation.writes.delete_clique(stray, "not in the template")
     belongings.of_replica(situation, replica)
-    gang_upkeep.plan(situation, replica, staying)
+    gang_upkeep.plan(situation, replica, staying, wanted)
 
 
 def _empty(situation: Situation, index: int) -> observed.ObservedReplica:

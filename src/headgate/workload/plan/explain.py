@@ -128,10 +128,14 @@ def _under_way(situation: Situation, new: Sequence[int]) -> Iterator[str]:
     deadline = progress.deadline(situation)
     if deadline is not None:
         word = "was due" if deadline <= situation.now else "is due"
-        yield (
-            f"the next unit {word} by {instants.show(deadline)},"
-            f" then {situation.pcs.update_strategy.on_deadline}"
-        )
+        yield f"the next unit {word} by {instants.show(deadline)}, then {_then(situation)}"
+
+
+def _then(situation: Situation) -> str:
+    ordered = situation.pcs.update_strategy.on_deadline
+    if ordered == "rollback" and progress.way_back(situation) is None:
+        return "hold: there is no earlier revision to go back to"
+    return ordered
 
 
 def _not_further(situation: Situation, index: int) -> str:

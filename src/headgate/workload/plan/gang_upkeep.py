@@ -9,8 +9,9 @@ from headgate.kernel import instants
 from headgate.kernel.objects import Create, Object, Update
 from headgate.workload import labels, names
 from headgate.workload.expand import expansion as expand
-from headgate.workload.expand import gangs
+from headgate.workload.expand import gangs, revisions
 from headgate.workload.expand.gangs import Gang, PodGroup
+from headgate.workload.expand.revisions import Revision
 from headgate.workload.model import ScalingGroup
 from headgate.workload.plan import children, observed
 from headgate.workload.plan.situation import SCHEDULED_AT, Situation
@@ -19,8 +20,12 @@ replace = msgspec.structs.replace
 
 
 def plan(
-    situation: Situation, replica: observed.ObservedReplica, group_indices: Mapping[str, set[int]]
+    situation: Situation,
+    replica: observed.ObservedReplica,
+    group_indices: Mapping[str, set[int]],
+    wanted: Revision,
 ) -> None:
+    """`wanted` is the revision of the replica, whose priority its gangs have."""
     by_name = {clique.name: clique for clique in replica.all_cliques()}
     expected = _expected(situation, replica, group_indices)
     base_stood = False
@@ -31,15 +36,15 @@ def plan(
             if not base_stood and item is not None and _is_scheduled(gang, by_name):
                 base_stood = True
                 item = _marked(situation, item)
-        _sync(situation, gang, item, replica.gangs.get(gang.name), by_name)
+        _sync(situation, gang, item, replica.gangs.get(gang.name), by_name, wanted)
         if gang.is_base or base_stood:
             for group in gang.groups:
                 clique = by_name.get(group.name)
                 if clique is not None and not waited_for(situation, clique, by_name):
                     _open_gates(situation, clique, replica.gangs.get(gang.name), group.name)
-    wanted = {gang.name for gang in expected}
+    expected_names = {gang.name for gang in expected}
     for name, item in replica.gangs.items():
-        if name not in wanted:
+        if name not in expected_names:
             situation.writes.delete(item, "no replica for it")
 
 
@@ -93,22 +98,24 @@ def _sync(
     item: Object | None,
     seen: Object | None,
     by_name: Mapping[str, observed.Clique],
+    wanted: Revision,
 ) -> None:
     if item is not None and item.deleted_at is not None:
         return
     references = {group.name: _references(situation, by_name.get(group.name)) for group in gang.groups}
     if item is None:
-        built = expand.pod_gang(situation.pcs, gang, references)
+        built = expand.pod_gang(situation.pcs, wanted, gang, references)
         situation.writes.gangs.append(Create(built))
         if any(by_name[group.name].bound for group in gang.groups if group.name in by_name):
             children.say(situation, built, "is made again")
         return
-    strange = _edited(situation, item, gang)
-    if _says(item, gang, references) and not strange:
+    priority = revisions.template_at(situation.pcs, wanted).priority_class_name
+    strange = _edited(situation, item, gang, priority)
+    if _priority(item) == priority and _says(item, gang, references) and not strange:
         if item is not seen:
             situation.writes.gangs.append(Update(item))
         return
-    built = expand.pod_gang(situation.pcs, gang, references)
+    built = expand.pod_gang(situation.pcs, wanted, gang, references)
     situation.writes.gangs.append(
         Update(replace(item, spec=built.spec, labels={**item.labels, **built.labels}, owners=built.owners))
     )
@@ -116,15 +123,28 @@ def _sync(
         children.say(situation, item, "is put back", strange)
 
 
-def _edited(situation: Situation, item: Object, gang: Gang) -> str:
-    """What differs of that which no pass of the planner changes by itself: minima, priority and marks."""
+def _edited(situation: Situation, item: Object, gang: Gang, priority: str) -> str:
+    """What differs of that which no pass of the planner changes by itself: minima, marks, and a priority that no
+    revision has."""
     said = {group.get("name"): group.get("minReplicas") for group in _groups_of(item)}
     if any(said.get(group.name, group.min_replicas) != group.min_replicas for group in gang.groups):
         return "spec.podgroups"
-    if item.spec.get("priorityClassName", "") != situation.pcs.template.priority_class_name:
+    if _priority(item) != priority and not _is_followed(situation, _priority(item)):
         return "spec.priorityClassName"
     marks = labels.of_replica(situation.pcs.name, gang.pcs_index)
     return "" if marks.items() <= item.labels.items() else "labels"
+
+
+def _priority(item: Object) -> Any:
+    return item.spec.get("priorityClassName", "")
+
+
+def _is_followed(situation: Situation, priority: Any) -> bool:
+    """Whether a revision has it: a gang goes with its replica from one to the next."""
+    return any(
+        priority == revisions.template_at(situation.pcs, revision).priority_class_name
+        for revision in situation.tree.revisions.values()
+    )
 
 
 def _groups_of(item: Object) -> list[dict[str, Any]]:

@@ -22,6 +22,8 @@ def prune(situation: Situation) -> None:
 def _used(situation: Situation) -> set[str]:
     persisted = situation.persisted
     used = {situation.newest.hash, situation.target.hash, persisted.done_revision or ""}
+    if persisted.progress is not None:
+        used.add(persisted.progress.previous or "")
     used |= {record.revision for record in persisted.records.values()}
     for replica in situation.tree.replicas.values():
         for clique in replica.all_cliques():

@@ -30,6 +30,8 @@ class UpdateProgress(msgspec.Struct):
     revision: str
     started_at: Instant
     ended_at: Instant | None = None
+    previous: str | None = None
+    """The last revision that was done before anything was moved to this one: where a rollback goes."""
     updating: dict[int, Instant] = {}
     """Replicas that have been taken and are not yet new and available, with the time they were taken."""
     surge: dict[int, Instant] = {}
@@ -48,7 +50,7 @@ class PersistedState(msgspec.Struct):
     records: dict[int, ReplicaRecord] = {}
     progress: UpdateProgress | None = None
     done_revision: str | None = None
-    """The last revision that every replica had and was available at."""
+    """The last revision that every replica from the partition on had and was available at."""
     rolled_back: RolledBack | None = None
     was_paused: bool = False
     spent_abort: str | None = None
@@ -88,6 +90,7 @@ def _progress(value: Any) -> UpdateProgress | None:
         revision=value.get("revision", ""),
         started_at=started_at,
         ended_at=instants.parse(ended) if ended else None,
+        previous=value.get("previousRevision"),
         updating=_times(value.get("updatingReplicas")),
         surge=_times(value.get("surgeReplicas")),
         units=value.get("units", 0),
@@ -124,6 +127,8 @@ def write_progress(progress: UpdateProgress, updated_replicas: int) -> dict[str,
     }
     if progress.ended_at is not None:
         document["updateEndedAt"] = instants.show(progress.ended_at)
+    if progress.previous is not None:
+        document["previousRevision"] = progress.previous
     if progress.updating:
         document["updatingReplicas"] = _times_document(progress.updating)
     if progress.surge:

@@ -2,6 +2,7 @@
 
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
+from headgate.workload.expand.revisions import Revision
 from headgate.workload.plan import observed
 from headgate.workload.plan.persisted_state import RolledBack, UpdateProgress
 from headgate.workload.plan.situation import Situation
@@ -32,8 +33,14 @@ def _begin(situation: Situation) -> None:
             return
     carried = {} if progress is None else progress.updating
     surge = {} if progress is None else progress.surge
+    goes_on = progress if progress is not None and progress.revision == target else None
     persisted.progress = UpdateProgress(
-        target, situation.now, updating=dict(carried), surge=dict(surge), last_progress_at=situation.now
+        target,
+        situation.now,
+        previous=persisted.done_revision if goes_on is None else goes_on.previous,
+        updating=dict(carried),
+        surge=dict(surge),
+        last_progress_at=situation.now,
     )
 
 
@@ -115,20 +122,24 @@ def is_overdue(situation: Situation) -> bool:
 
 
 def _roll_back(situation: Situation) -> bool:
-    """To the last revision that was done. A way back that gets stuck too is held: there is nowhere else to go."""
-    persisted = situation.persisted
-    done = persisted.done_revision
-    if (
-        situation.pcs.update_strategy.on_deadline != "rollback"
-        or persisted.rolled_back is not None
-        or done is None
-        or done == situation.target.hash
-        or done not in situation.tree.revisions
-    ):
+    back = way_back(situation)
+    if situation.pcs.update_strategy.on_deadline != "rollback" or back is None:
         return False
-    persisted.rolled_back = RolledBack(situation.newest.hash, done, situation.now)
-    situation.target = situation.tree.revisions[done]
+    situation.persisted.rolled_back = RolledBack(situation.newest.hash, back.hash, situation.now)
+    situation.target = back
     return True
+
+
+def way_back(situation: Situation) -> Revision | None:
+    """The last revision that was done before this update. Of one that goes on where a partition had ended it that is
+    the same as before: its own revision was done then, as far as it went. A way back that gets stuck too is held:
+    there is nowhere else to go."""
+    persisted = situation.persisted
+    progress = persisted.progress
+    if progress is None or persisted.rolled_back is not None:
+        return None
+    previous = progress.previous or persisted.done_revision or ""
+    return None if previous == situation.target.hash else situation.tree.revisions.get(previous)
 
 
 def _drop_finished(situation: Situation) -> None:
@@ -183,7 +194,7 @@ def _end(situation: Situation) -> None:
         and not (progress and progress.updating)
         and not any(_has_surge(replica) for replica in situation.tree.replicas.values())
     )
-    if is_done:
+    if is_done and any(map(situation.is_new, range(situation.pcs.replicas))):
         persisted.done_revision = situation.target.hash
     if progress is None or progress.ended_at is not None:
         return
