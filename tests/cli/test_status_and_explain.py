@@ -41,7 +41,7 @@ def test_status_of_an_unknown_deployment_names_the_known_ones(api: FakeApi, run:
     result = run("status", "gone")
     assert (result.exit_code, result.stderr) == (
         1,
-        'DEPLOYMENT: is "gone"; there are kubelet-upgrade, os-patch\n',
+        'DEPLOYMENT: is "gone"; with targets there are kubelet-upgrade, os-patch\n',
     )
 
 
@@ -85,10 +85,28 @@ def test_at_most_ten_are_shown_waiting_and_the_rest_counted(api: FakeApi, run: C
     assert lines[-1].startswith("  and 25 more;")
 
 
+def test_what_runs_is_counted_where_no_version_is_ready_any_more(api: FakeApi, run: Command) -> None:
+    """Its versions are paused, or were marked as bad: what was deployed of them is still there."""
+    paused = {"name": "prod", "newest": None, "newestSuccessful": "v2", "counts": fleet.counts(upToDate=3)}
+    bad = {
+        "name": "edge",
+        "newest": None,
+        "newestSuccessful": None,
+        "counts": fleet.counts(waiting=1, noVersion=1),
+    }
+    api.on("GET", "status", {"deployments": [{"name": "api", "environments": [paused, bad]}]})
+    assert run("status").stdout == (
+        "DEPLOYMENT  prod                       edge\n"
+        "api         none ready (v2 succeeded)  no version\n"
+        "            3/3 up to date             0/2 up to date\n"
+        "                                       1 waiting, 1 without version\n"
+    )
+
+
 def test_an_empty_workspace_has_a_status_too(api: FakeApi, run: Command) -> None:
     api.on("GET", "status", {"deployments": []})
     assert run("status").stdout.startswith("no deployment has a target yet: a resource becomes one where")
-    assert run("status", "api").stderr == 'DEPLOYMENT: is "api"; there are none with targets\n'
+    assert run("status", "api").stderr == 'DEPLOYMENT: is "api"; with targets there are none\n'
 
 
 def test_explain_prints_every_gate(api: FakeApi, run: Command) -> None:

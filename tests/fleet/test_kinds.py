@@ -73,3 +73,8 @@ def test_each_kind_has_a_table_on_the_command_line(kind: Kind) -> None:
 def test_each_kind_says_who_it_is(kind: Kind) -> None:
     names = set(kind.model.__struct_fields__)
     assert {"id", "name", "metadata", "created_at", "updated_at", "workspace"} <= names
+
+
+def test_sentences_about_any_one_of_a_kind_have_its_article() -> None:
+    found = {kind.any_one for kind in (kinds.ENVIRONMENT, kinds.POLICY, kinds.JOB_AGENT)}
+    assert found == {"an environment", "a policy", "a job agent"}

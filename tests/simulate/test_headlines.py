@@ -115,6 +115,20 @@ def test_what_failed_and_goes_back_says_so_and_what_holds_that() -> None:
     assert (one.changes, one.is_blocked) == ("at 2026-03-01T11:00:00Z", False)
 
 
+def test_whose_turn_comes_during_a_freeze_changes_when_that_ends() -> None:
+    """What time changes of the others is no change while the freeze holds."""
+    result = play(
+        freeze("+0m", "+240m"),
+        publish(),
+        ask("+10m", "api/prod/node-1"),
+        ask("+10m", "api/prod/node-2"),
+        objects=ruled({"gradualRollout": {"rolloutType": "linear", "timeScaleInterval": 3600}}, nodes=2),
+    )
+    lines = [line.message for one in result.explanations for line in one.rules]
+    assert any(" has its turn at 2026-03-01T10:00:00Z " in line for line in lines)
+    assert [one.changes for one in result.explanations] == ["at 2026-03-01T13:00:00Z"] * 2
+
+
 def in_line() -> list[Explained]:
     """A rollout of two that advances on success, and what is said to those who wait."""
     rollout = {"gradualRollout": {"rolloutType": "linear", "timeScaleInterval": 60, "advanceOn": "success"}}

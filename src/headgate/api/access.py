@@ -96,7 +96,7 @@ class Guard(msgspec.Struct, frozen=True):
 
     @property
     def why(self) -> str:
-        return f"{self.field} of a {kinds.BY_NAME[self.kind].singular}"
+        return f"{self.field} of {kinds.BY_NAME[self.kind].any_one}"
 
 
 GUARDS: tuple[Guard, ...] = (

@@ -113,7 +113,7 @@ def _repeated(found: Sequence[Manifest]) -> Iterator[Problem]:
 def check_permissions(call: Request, parsed: Sequence[Manifest]) -> None:
     """Each kind needs the permission that its own collection needs."""
     for kind in {kinds.of(one.object): one for one in parsed}:
-        refusals.require(call, kind.permission, f"applying a {kind.name}")
+        refusals.require(call, kind.permission, f"applying {kind.any_one}")
 
 
 def check_fields(call: Request, engine: Engine, wanted: Sequence[Manifest]) -> None:

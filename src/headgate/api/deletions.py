@@ -76,7 +76,7 @@ def done(engine: Engine, deletion: Deletion) -> Deletion:
 
 def check_permission(call: Request, engine: Engine, kind: Kind, thing: Object) -> None:
     """A version that is deleted can be published anew: to delete one that was rejected, or vetoed, is to lift that."""
-    refusals.require(call, kind.permission, f"deleting a {kind.singular}")
+    refusals.require(call, kind.permission, f"deleting {kind.any_one}")
     if isinstance(thing, model.Version) and thing.status == "rejected":
         refusals.require(call, "version:reject", f"deleting {thing.name}, which was rejected,")
     for veto in votes.vetoes(engine, thing.id) if isinstance(thing, model.Version) else ():

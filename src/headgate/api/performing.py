@@ -99,8 +99,20 @@ def _check_concerns(engine: Engine, reached: Sequence[Reached]) -> None:
         raise Rejected(problems)
 
 
-def results(engine: Engine, wanted: WantedChanges) -> dict[str, Any]:
-    """In the order of the request, removals last. Whom it concerns is said of what changed, up to a bound."""
+def ends(engine: Engine, found: WantedChanges) -> list[Concern | None]:
+    """Whom each removal concerns, up to a bound. To be asked before it is done: afterwards nobody is there any more."""
+    left = MOST_CONCERNS
+    concerns: list[Concern | None] = []
+    for one in found.removals:
+        is_said = one.kept is None and isinstance(one.object, concerning.SAID_OF) and left > 0
+        left -= is_said
+        concerns.append(concerned.by_object(engine, one.object) if is_said else None)
+    return concerns
+
+
+def results(engine: Engine, wanted: WantedChanges, ended: Sequence[Concern | None]) -> dict[str, Any]:
+    """In the order of the request, removals last. Whom it concerns is said of what changed, up to a bound; `ended` of what
+    was removed."""
     left = MOST_CONCERNS
     found = []
     for one in wanted.compared:
@@ -115,7 +127,7 @@ def results(engine: Engine, wanted: WantedChanges) -> dict[str, Any]:
                 engine, lookup.replaced_by(engine, one.manifest.object) or one.manifest.object
             )
         found.append(_result(one.difference, concern))
-    found += [_result(one.difference(), None) for one in wanted.removals]
+    found += [_result(one.difference(), concern) for one, concern in zip(wanted.removals, ended, strict=True)]
     return {"results": found}
 
 
@@ -140,7 +152,8 @@ async def rehearse(
         applying.check_fields(call, engine, parsed)
         found = wanted(engine, parsed, given, call.caller.user)
         pruning.check_removals(call, engine, found.removals, confirm=True)
+        ended = ends(engine, found)
         apply_all(engine, found, lambda change: engine.apply(change, copy.now), force=given.force)
-        return results(engine, found)
+        return results(engine, found, ended)
 
     return await rehearsing.run(try_out)

@@ -68,6 +68,6 @@ def chosen(deployments: list[status_text.Document], names: tuple[str, ...]) -> l
     known = {one["name"] for one in deployments}
     for name in names:
         if name not in known:
-            there_are = ", ".join(sorted(known)) or "none with targets"
-            raise failures.CommandFailure(f'DEPLOYMENT: is "{name}"; there are {there_are}')
+            there_are = ", ".join(sorted(known)) or "none"
+            raise failures.CommandFailure(f'DEPLOYMENT: is "{name}"; with targets there are {there_are}')
     return [one for one in deployments if not names or one["name"] in names]

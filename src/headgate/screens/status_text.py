@@ -75,7 +75,7 @@ def _cell(environment: Document) -> Iterator[str]:
     yield versions(environment)
     counts = environment["counts"]
     total = sum(counts.values())
-    if environment.get("newest") is None:
+    if counts.get("noVersion", 0) == total and environment.get("newest") is None:
         yield f"{total} {'target' if total == 1 else 'targets'}"
         return
     yield f"{counts.get('upToDate', 0)}/{total} up to date"
@@ -99,10 +99,10 @@ def _to_the_minute(instant: Instant) -> Instant:
 
 
 def versions(environment: Document) -> str:
-    """`v2`, or `v2 (v1 succeeded)` while the newest has not succeeded anywhere."""
+    """`v2`, or `v2 (v1 succeeded)` while the newest has not succeeded anywhere. What is paused or rejected may still run."""
     newest, successful = environment.get("newest"), environment.get("newestSuccessful")
     if newest is None:
-        return "no version"
+        return printable(f"none ready ({successful} succeeded)") if successful else "no version"
     if newest == successful:
         return printable(newest)
     return printable(f"{newest} ({successful} succeeded)" if successful else f"{newest} (none succeeded)")

@@ -179,10 +179,11 @@ def _column(texts: Sequence[str]) -> list[str]:
 
 
 def _versions(environment: Document) -> str:
-    """The newest, and behind an arrow the one that it follows while it has succeeded nowhere."""
+    """The newest, and behind an arrow the one that it follows while it has succeeded nowhere. What is paused or rejected
+    may still run."""
     newest, successful = environment.get("newest"), environment.get("newestSuccessful")
     if newest is None:
-        return "no version"
+        return printable(f"none ready ({successful} runs)") if successful else "no version"
     return printable(newest if successful in (None, newest) else f"{successful} → {newest}")
 
 

@@ -114,6 +114,7 @@ def test_a_skip_opens_a_gate_for_what_it_names(client: Client) -> None:
     assert (skip.json["policy"], skip.json["ruleName"], skip.json["user"]) == ("careful", "yes", "ana")
     assert [job["resource"] for job in fleet.jobs(client)] == ["node-2"]
     assert client.get(f"/v1/skips/{skip.json['id']}").json == fleet.plain(skip.json)
+    assert client.get(f"/v1/skips/{skip.json['id'].upper()}").json == fleet.plain(skip.json)
     assert client.items("/v1/skips") == [fleet.plain(skip.json)]
 
 

@@ -182,3 +182,10 @@ def test_a_veto_that_was_withdrawn_guards_no_longer(ben: Client, dora: Client) -
     _vote(ben, "v1", "rejected")
     assert ben.delete("/v1/approvals/api%2Fv1/prod").status == 200
     assert _delete(dora, "v1").status == 204
+
+
+def test_the_id_of_a_version_is_found_in_capitals_and_its_tag_is_not(client: Client) -> None:
+    made = fleet.publish(client, "v1")
+    for path in ("/v1/deployments/api/versions", "/v1/versions"):
+        assert client.get(f"{path}/{made['id'].upper()}").json["tag"] == "v1"
+    assert client.get("/v1/deployments/api/versions/V1").status == 404

@@ -60,6 +60,16 @@ def test_what_the_set_no_longer_has_is_removed_once_it_is_confirmed(client: Clie
     )
 
 
+@pytest.mark.parametrize("is_rehearsed", [True, False])
+def test_what_is_removed_says_whom_that_concerns(client: Client, is_rehearsed: bool) -> None:
+    left = [one for one in ALL if one not in (NODES[0], QA, SLOW)]
+    answer = apply(client, *left, prune=True, confirm=True, dryRun=is_rehearsed)
+    concerns = {one["name"]: one["concerns"] for one in answer.json["results"] if one["action"] == "deleted"}
+    assert concerns["slow"]["targets"] == 4
+    assert concerns["qa"]["sample"] == ["api/qa/node-1", "api/qa/node-2"]
+    assert concerns["node-1"] is None
+
+
 def test_without_prune_nothing_is_removed(client: Client) -> None:
     assert set(actions(apply(client, PROD)).values()) == {"unchanged"}
     assert client.get("/v1/environments/qa").status == 200

@@ -117,7 +117,7 @@ async def _create_all(kind: Kind, call: Request) -> Answer:
 
     def create(context: CommandContext) -> Reply:
         problems = [
-            Problem(f"[{index}].name", f"there is a {kind.singular} {parsed.object.name!r} already")
+            Problem(f"[{index}].name", f"there is {kind.any_one} {parsed.object.name!r} already")
             for index, parsed in enumerate(given)
             if lookup.get(context.engine, kind, parsed.object.name) is not None
         ]
@@ -248,8 +248,7 @@ def _one_or_list(kind: Kind, one: Any) -> Any:
 def _routes(kind: Kind) -> tuple[Route, ...]:
     one = f"/v1/{kind.collection}/{{{kind.parameter}}}"
     all_of_them = f"/v1/{kind.collection}"
-    what, tag = kind.singular, kind.collection
-    article = "an" if what[0] in "aeiou" else "a"
+    what, any_one, tag = kind.singular, kind.any_one, kind.collection
     answer = Concerning(kind.model) if kind.model in concerning.SAID_OF else kind.model
     forcing = (concerning.FORCE,) if kind in FORCED else ()
 
@@ -263,26 +262,26 @@ def _routes(kind: Kind) -> tuple[Route, ...]:
             query=pages.parameters(kind.variable), problems=(422,),
         ),
         Route(
-            "POST", all_of_them, f"create{kind.name}", f"Create {article} {what}",
+            "POST", all_of_them, f"create{kind.name}", f"Create {any_one}",
             handler(create_object), kind.permission, tag, {201: _one_or_list(kind, answer)}, query=forcing,
             body=_one_or_list(kind, kind.model), mutates=True, problems=(409,),
         ),
         Route(
-            "GET", one, f"get{kind.name}", f"Get {article} {what}",
+            "GET", one, f"get{kind.name}", f"Get {any_one}",
             handler(get_object), "read", tag, {200: kind.model},
         ),
         Route(
-            "PUT", one, f"put{kind.name}", f"Create or replace {article} {what}",
+            "PUT", one, f"put{kind.name}", f"Create or replace {any_one}",
             handler(put_object), kind.permission, tag, {200: answer, 201: answer}, query=forcing,
             body=kind.model, mutates=True, conditional=True,
         ),
         Route(
-            "PATCH", one, f"patch{kind.name}", f"Change fields of {article} {what}",
+            "PATCH", one, f"patch{kind.name}", f"Change fields of {any_one}",
             handler(patch_object), kind.permission, tag, {200: answer}, query=forcing,
             body=Patch(kind.model), mutates=True, conditional=True,
         ),
         Route(
-            "DELETE", one, f"delete{kind.name}", f"Delete {article} {what}",
+            "DELETE", one, f"delete{kind.name}", f"Delete {any_one}",
             handler(delete_object), kind.permission, tag, {200: views.Deletion, 204: None},
             query=(*((deletions.CONFIRM,) if kind.is_confirmed else ()), deletions.DRY_RUN),
             mutates=True, conditional=True, problems=(409,),

@@ -155,8 +155,9 @@ def _prune(
     engine = context.engine
     wanted = performing.WantedChanges([], pruning.removals(engine, given, [one.object for one in parsed]))
     pruning.check_removals(call, engine, wanted.removals, confirm=given.confirm)
+    ended = performing.ends(engine, wanted)
     performing.apply_all(engine, wanted, context.apply, force=True)
-    return replies.reply(200, {"results": results + performing.results(engine, wanted)["results"]})
+    return replies.reply(200, {"results": results + performing.results(engine, wanted, ended)["results"]})
 
 
 def _apply(call: Request, parsed: list[Manifest], given: Given, context: CommandContext) -> Reply:
@@ -165,8 +166,9 @@ def _apply(call: Request, parsed: list[Manifest], given: Given, context: Command
     applying.check_references(engine, parsed)
     wanted = performing.wanted(engine, parsed, given, context.caller.user)
     pruning.check_removals(call, engine, wanted.removals, confirm=given.confirm)
+    ended = performing.ends(engine, wanted)
     performing.apply_all(engine, wanted, context.apply, force=given.force)
-    return replies.reply(200, performing.results(engine, wanted))
+    return replies.reply(200, performing.results(engine, wanted, ended))
 
 
 async def diff(call: Request) -> Answer:

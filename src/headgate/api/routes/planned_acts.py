@@ -45,7 +45,7 @@ def changes_of(engine: Engine, given: bodies.PlanInput, call: Request) -> Iterat
     for skip in given.skips:
         yield skips.change_of(engine, skip, user)
     for id_ in given.ended_skips:
-        yield DeleteSkip(id_)
+        yield DeleteSkip(id_.lower())
 
 
 def _order(engine: Engine, given: bodies.PlannedOrderInput, user: str) -> TargetsAction:

@@ -118,12 +118,18 @@ def what_changes(
         return f"when {or_ready}a version in scope is published", None
     if is_blocked(stance, held_back, group):
         return "when a person decides: see what you can do", None
-    times = [one.verdict.requeue_at for _, one in held_back]
-    earliest = min((at for at in times if at is not None), default=None)
+    earliest = _earliest([one for _, one in held_back])
     if earliest is not None:
         return f"at {instants.show_to_the_second(earliest)}", earliest
     events = dict.fromkeys(_event(one) for _, one in held_back if one.kind in _EVENTS)
     return f"when {' and '.join(events) or 'the engine looks again'}", None
+
+
+def _earliest(held_back: Sequence[GateResult]) -> Instant | None:
+    """Whose turn comes during a freeze does not start for that: only a bracket goes on collecting, and locks."""
+    if any(one.kind == "freeze" for one in held_back):
+        held_back = [one for one in held_back if one.kind in ("freeze", "deploymentBracket")]
+    return min((at for one in held_back if (at := one.verdict.requeue_at) is not None), default=None)
 
 
 def _event(one: GateResult) -> str:

@@ -42,6 +42,11 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """Not deleted by the way while it has release targets."""
 
     @property
+    def any_one(self) -> str:
+        """In sentences about no particular one of them: `an environment`."""
+        return f"{'an' if self.singular[0] in 'aeiou' else 'a'} {self.singular}"
+
+    @property
     def model(self) -> type[Any]:
         from headgate.fleet.model import objects as model
 

@@ -184,7 +184,11 @@ class DeploymentNode(SelectingNode[model.Deployment]):
 
     def version(self, reference: str) -> VersionNode | None:
         """By tag or id, for whoever refers to one. What is written is found by its tag alone, in `tags`."""
-        return self.tags.get(reference) or next((v for v in self.versions if v.id == reference), None)
+        found = self.tags.get(reference)
+        if found is None:
+            id_ = reference.lower()
+            found = next((version for version in self.versions if version.id == id_), None)
+        return found
 
 
 class Pair:

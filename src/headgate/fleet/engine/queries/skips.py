@@ -15,7 +15,7 @@ def all_of_them(engine: Engine) -> list[Skip]:
 
 
 def get(engine: Engine, skip: str) -> Skip | None:
-    return engine.state.skips.get(skip)
+    return engine.state.skips.get(skip.lower())
 
 
 def newest(engine: Engine) -> Skip:
