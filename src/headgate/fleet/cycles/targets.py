@@ -66,10 +66,12 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
     for version in contenders(state, target, blockers.add_flaw):
         if paused is not None and version.order < paused.order:
             break
-        is_retried = (version.id, resolved) == retried
+        is_retried = (
+            retried is not None and version.id == retried[0] and variables.are_same(resolved, retried[1])
+        )
         if is_retried:
             retried = None
-        if version.id == record.deployed and record.deployed_variables == resolved:
+        if version.id == record.deployed and variables.are_same(record.deployed_variables, resolved):
             if is_retried:
                 return _ordered(state, target, version.id, "redeploy", now, blockers)
             break
@@ -189,7 +191,8 @@ def is_barred(state: State, target: Target, version: VersionNode) -> bool:
 
 
 def has_failed(target: Target, version: VersionNode, resolved: Variables) -> bool:
-    return target.record.failures.get(version.id) == resolved
+    failed = target.record.failures.get(version.id)
+    return failed is not None and variables.are_same(failed, resolved)
 
 
 def _new_version(
@@ -258,7 +261,7 @@ def _attempt(
     thing than to deploy it."""
     record = target.record
     last = state.last_attempt(record.attempts)
-    if last is None or last.version != version.id or last.variables != resolved:
+    if last is None or last.version != version.id or not variables.are_same(last.variables, resolved):
         return 1, None
     if (last.kind == "rollback") != (kind == "rollback"):
         return 1, None

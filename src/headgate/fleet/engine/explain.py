@@ -290,7 +290,8 @@ def _message(state: State, target: Target, judged: list[explain_attempts.Verdict
 
 def _marked_sentence(state: State, target: Target, deployed: VersionNode) -> str:
     """A mark does not take away what runs, but it deploys no changed values either."""
-    has_new_values = target.record.deployed_variables != variables.resolve(state, target)
+    resolved = variables.resolve(state, target)
+    has_new_values = not variables.are_same(target.record.deployed_variables, resolved)
     wait = "; its values have changed since, and wait for a version that is not rejected"
     stays = f"; {rejecting.sentence(deployed)}; it stays where it runs"
     return stays + wait if has_new_values else stays

@@ -431,10 +431,12 @@ def _ordered_by_retry(target: Target, to: VersionNode | None) -> str | None:
     """What runs, and failed its verification or when it was deployed again, is deployed and verified again; in brackets
     what failed is new again."""
     record = target.record
+    failed = record.failures.get(record.deployed or "")
     has_failed_again = (
         target.site is None
         and record.failed_version == record.deployed
-        and record.failures.get(record.deployed or "") == record.deployed_variables
+        and failed is not None
+        and variables.are_same(failed, record.deployed_variables)
     )
     if (record.verification == "failed" or has_failed_again) and (to is None or to.id == record.deployed):
         return "redeploy"

@@ -111,7 +111,9 @@ def has_changed_values(state: State, target: Target) -> bool:
     """A new release of the version that runs is to come. A hook takes its values with the next cycle, and what was
     rejected starts nowhere any more."""
     record = target.record
-    if record.deployed is None or record.deployed_variables == variables.resolve(state, target):
+    if record.deployed is None or variables.are_same(
+        record.deployed_variables, variables.resolve(state, target)
+    ):
         return False
     site = target.site
     if site is None or not site.is_home_of(target):
