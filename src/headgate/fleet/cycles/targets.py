@@ -374,7 +374,7 @@ def rollout_of(
             reasons = (*reasons, *gates.stop_wakes(rule, version))
         position, total = rollouts.position_of_target(target, version, rule.spec.group_by)
         if rule.spec.advance_on == "success":
-            behind = rollouts.target_behind(state, target, version, rule, position)
+            behind = rollouts.target_behind(state, target, version, rule, position, now)
             reasons = (*reasons, *rollouts.success_wakes(target))
         verdict = gradual_rollout.judge(
             rule.spec, position, total, start, now, " and ".join(waiting_for) or None, behind

@@ -160,7 +160,7 @@ def _held_back(
     """The gates that do not allow the newest version that is asked for here, what stops whatever version there is, and
     what is measured of the one that runs. What is not ready any more is asked for only if there is nothing else."""
     versions = dict.fromkeys(version for version, _ in judged if version is not None)
-    asked_for = [one for one in versions if not target_states.is_excluded(state, target, one, now)]
+    asked_for = [one for one in versions if not gates.is_kept_away(state, target, one, now)]
     ready = [one for one in asked_for if one.is_ready]
     newest = max(ready or asked_for, key=lambda version: version.order, default=None)
     return [
