@@ -167,12 +167,12 @@ def tell(state: State, rule: AnyRule, scope: str, what: str, failed: list[str]) 
         )
         if part is not None
     )
-    names = failure_budget.named(failed)
+    which = f"{len(failed)} failed: {failure_budget.named(failed)}" if failed else "none has failed any more"
     state.notify(
         f"budget.{what}",
         "Rule",
         f"{rule.policy.name}/{rule.label}",
-        f"{rule.policy.name}, {rule.label}: the line is {what}{where} ({len(failed)} failed: {names})",
+        f"{rule.policy.name}, {rule.label}: the line is {what}{where} ({which})",
         policy=rule.policy.name,
         rule=rule.label,
         ruleId=rule.id,
