@@ -26,12 +26,16 @@ def failed_sentence(state: State, target: Target, version_id: str | None) -> str
     if rollback is not None and rollback.version == version_id:
         return explain_rollbacks.failed_sentence(state, target, rollback)
     at, fault = target.record.failed_at, target.record.fault
-    version, tag = state.version(version_id), state.tag(version_id)
+    version = state.version(version_id)
+    is_deleted = version is None and fault is not None and fault.version == version_id
+    tag = fault.tag if is_deleted and fault is not None else state.tag(version_id)
     back = state.version(target.record.rollback_to)
     when = f" at {instants.show_to_the_second(at)}" if at is not None else ""
     cause = f" ({fault.cause})" if fault is not None and fault.tag == tag else ""
     if back is not None:
         return f"{tag} failed{when}{cause}; it goes back to {back.tag}"
+    if is_deleted:
+        return f"{tag} failed{when}{cause}; it was deleted and is not tried again: a rollback or a newer version moves this"
     if version is not None and version.object.status == "rejected":
         return f"{tag} failed{when}{cause}; it is rejected and not tried again: a rollback or a newer version moves this"
     return f"{tag} failed{when}{cause}; {_what_tries_again(state, target, version)}"
