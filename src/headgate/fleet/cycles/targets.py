@@ -62,7 +62,8 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
         return _ordered(state, target, record.deployed, "redeploy", now, blockers)
     resolved = variables.resolve(state, target) if state.has_variables_for(target) else ()
     retried = _retried_release(state, target) if record.retry_at is not None else None
-    paused = paused_retry(state, target) if retried is not None else None
+    is_awaited = retried is not None or record.ordered == "retry"
+    paused = paused_retry(state, target) if is_awaited else None
     for version in contenders(state, target, blockers.add_flaw):
         if paused is not None and version.order < paused.order:
             break
@@ -125,8 +126,10 @@ def retried_version(state: State, target: Target) -> str | None:
 
 
 def paused_retry(state: State, target: Target) -> VersionNode | None:
-    """The version whose next attempt is waited for, if somebody has paused it: it only waits, and nothing older is tried."""
-    version = state.version(retried_version(state, target))
+    """The version whose next attempt is waited for, or was ordered, if somebody has paused it: it only waits, and nothing
+    older is tried."""
+    failed = jobs.unsettled(state, target) if target.record.ordered == "retry" else None
+    version = state.version(failed.version if failed is not None else retried_version(state, target))
     if version is None or version.object.status != "paused" or version.id == target.record.deployed:
         return None
     return version
