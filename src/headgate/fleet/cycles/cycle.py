@@ -174,7 +174,7 @@ def _has_other_values(state: State, member: Member, target: Target) -> bool:
     last = state.last_attempt(member.attempts)
     if last is None or running.went_back(state, member):
         return False
-    return last.variables != variables.resolve(state, target)
+    return not variables.are_same(last.variables, variables.resolve(state, target))
 
 
 def _has_nowhere_to_go(state: State, site: Site, group: Group, member: Member) -> bool:

@@ -71,7 +71,7 @@ def _note_values(
     if target is None:
         return
     resolved = variables.resolve(state, target)
-    if resolved != target.record.deployed_variables:
+    if not variables.are_same(resolved, target.record.deployed_variables):
         target.record.given_up_values = GivenUpValues(group.id, how, reason, now, resolved)
         state.target_changed(target)
 
@@ -79,9 +79,9 @@ def _note_values(
 def values_of(state: State, target: Target) -> GivenUpValues | None:
     """Those that the target should have and that a group gave up, as long as nobody has given it other ones."""
     given_up = target.record.given_up_values
-    return (
-        given_up if given_up is not None and given_up.variables == variables.resolve(state, target) else None
-    )
+    if given_up is None or not variables.are_same(given_up.variables, variables.resolve(state, target)):
+        return None
+    return given_up
 
 
 def forget_other_values(state: State, target: Target) -> None:

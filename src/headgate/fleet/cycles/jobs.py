@@ -315,13 +315,14 @@ def reconsider_failure(state: State, target: Target) -> None:
 
 def reconsider_orders(state: State, target: Target) -> None:
     """A version that was deleted or rejected meanwhile starts nowhere, whatever was ordered: back goes further. Where there
-    is nothing further, what the order was to make good has failed as before."""
+    is nothing further, what the order was to make good has failed as before, and what was good before it stays."""
     record = target.record
     if record.rollback_to is not None and not _may_start(state, record.rollback_to):
         other = candidates.last_good(state, target)
         record.rollback_to = other.id if other is not None else None
         if other is None:
             repairs.call_off(state, target)
+            repairs.stay(state, target)
         state.target_changed(target)
     if record.ordered == "redeploy" and not _may_start(state, record.deployed):
         record.ordered = None

@@ -310,8 +310,8 @@ def mark_unchanged(state: State, site: Site, group: Group) -> None:
             member.version = record.deployed
         if record is None or member.state != "waiting" or member.kind not in ("deploy", "variable"):
             continue
-        if record.deployed == member.version and record.deployed_variables == variables.resolve(
-            state, site.members[member.deployment]
+        if record.deployed == member.version and variables.are_same(
+            record.deployed_variables, variables.resolve(state, site.members[member.deployment])
         ):
             member.state = "unchanged"
 
@@ -367,7 +367,9 @@ def is_in_started_group(site: Site, deployment: str) -> bool:
 
 def _has_changed_variables(state: State, site: Site, target: Target) -> bool:
     resolved = variables.resolve(state, target)
-    if target.record.deployed_variables == resolved or _is_about_to_run(site, target.deployment.name):
+    if variables.are_same(target.record.deployed_variables, resolved):
+        return False
+    if _is_about_to_run(site, target.deployment.name):
         return False
     version = state.version(target.record.deployed)
     if version is None or version.is_rejected:

@@ -205,7 +205,7 @@ def rollout_verdicts(
             asked_about = [one for _, one in running] if shared else [version]
             behind, reasons = None, (*turn_wakes(*members), *gates.stop_wakes(rule, *asked_about))
             if rule.spec.advance_on == "success":
-                behind = rollouts.site_behind(state, site, concerned, rule)
+                behind = rollouts.site_behind(state, site, concerned, rule, now)
                 reasons = (*reasons, *rollouts.success_wakes(*members))
             verdict = gradual_rollout.judge(rule.spec, position, total, clock, now, None, behind)
             yield GateResult(rule, rule.kind, verdict, reasons)

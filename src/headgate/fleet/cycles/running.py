@@ -43,7 +43,8 @@ def run(
     resolved = variables.resolve(state, target)
     is_again = (
         last is not None
-        and (last.version, last.variables) == (version.id, resolved)
+        and last.version == version.id
+        and variables.are_same(last.variables, resolved)
         and (went_back(state, member) or not rolling_back)
     )
     attempt = last.attempt + 1 if last is not None and is_again else 1

@@ -265,9 +265,8 @@ def _has_changes(state: State, site: Site, group: Group) -> bool:
         if member.kind == "rollback" or (group.without_window and member.kind == "redeploy"):
             return True
         record = site.members[member.deployment].record
-        if record.deployed != member.version or record.deployed_variables != variables.resolve(
-            state, site.members[member.deployment]
-        ):
+        resolved = variables.resolve(state, site.members[member.deployment])
+        if record.deployed != member.version or not variables.are_same(record.deployed_variables, resolved):
             return True
     return False
 

@@ -62,14 +62,17 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
         return _ordered(state, target, record.deployed, "redeploy", now, blockers)
     resolved = variables.resolve(state, target) if state.has_variables_for(target) else ()
     retried = _retried_release(state, target) if record.retry_at is not None else None
-    paused = paused_retry(state, target) if retried is not None else None
+    is_awaited = retried is not None or record.ordered == "retry"
+    paused = paused_retry(state, target) if is_awaited else None
     for version in contenders(state, target, blockers.add_flaw):
         if paused is not None and version.order < paused.order:
             break
-        is_retried = (version.id, resolved) == retried
+        is_retried = (
+            retried is not None and version.id == retried[0] and variables.are_same(resolved, retried[1])
+        )
         if is_retried:
             retried = None
-        if version.id == record.deployed and record.deployed_variables == resolved:
+        if version.id == record.deployed and variables.are_same(record.deployed_variables, resolved):
             if is_retried:
                 return _ordered(state, target, version.id, "redeploy", now, blockers)
             break
@@ -123,8 +126,10 @@ def retried_version(state: State, target: Target) -> str | None:
 
 
 def paused_retry(state: State, target: Target) -> VersionNode | None:
-    """The version whose next attempt is waited for, if somebody has paused it: it only waits, and nothing older is tried."""
-    version = state.version(retried_version(state, target))
+    """The version whose next attempt is waited for, or was ordered, if somebody has paused it: it only waits, and nothing
+    older is tried."""
+    failed = jobs.unsettled(state, target) if target.record.ordered == "retry" else None
+    version = state.version(failed.version if failed is not None else retried_version(state, target))
     if version is None or version.object.status != "paused" or version.id == target.record.deployed:
         return None
     return version
@@ -189,7 +194,8 @@ def is_barred(state: State, target: Target, version: VersionNode) -> bool:
 
 
 def has_failed(target: Target, version: VersionNode, resolved: Variables) -> bool:
-    return target.record.failures.get(version.id) == resolved
+    failed = target.record.failures.get(version.id)
+    return failed is not None and variables.are_same(failed, resolved)
 
 
 def _new_version(
@@ -258,7 +264,7 @@ def _attempt(
     thing than to deploy it."""
     record = target.record
     last = state.last_attempt(record.attempts)
-    if last is None or last.version != version.id or last.variables != resolved:
+    if last is None or last.version != version.id or not variables.are_same(last.variables, resolved):
         return 1, None
     if (last.kind == "rollback") != (kind == "rollback"):
         return 1, None
@@ -371,7 +377,7 @@ def rollout_of(
             reasons = (*reasons, *gates.stop_wakes(rule, version))
         position, total = rollouts.position_of_target(target, version, rule.spec.group_by)
         if rule.spec.advance_on == "success":
-            behind = rollouts.target_behind(state, target, version, rule, position)
+            behind = rollouts.target_behind(state, target, version, rule, position, now)
             reasons = (*reasons, *rollouts.success_wakes(target))
         verdict = gradual_rollout.judge(
             rule.spec, position, total, start, now, " and ".join(waiting_for) or None, behind

@@ -69,7 +69,7 @@ def _has_something_ahead(state: State, target: Target, now: Instant) -> bool:
     for version in targets.contenders(state, target):
         if version.id == target.record.deployed:
             is_denied = targets.denied_by_two_brackets(target) is not None
-            return target.record.deployed_variables != resolved and not is_denied
+            return not variables.are_same(target.record.deployed_variables, resolved) and not is_denied
         if targets.has_failed(target, version, resolved):
             return True
         if all(one.verdict.outcome != "denied" for one in targets.verdicts_of(state, target, version, now)):

@@ -16,7 +16,7 @@ from headgate.fleet.model import hiding, kinds, rule_ids
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object
 from headgate.fleet.state.state import State
-from headgate.kernel import documents
+from headgate.kernel import documents, plain_values
 
 Action = Literal["created", "configured", "unchanged", "deleted", "kept"]
 _STAMPED = frozenset({"createdAt", "updatedAt", "publishedAt", "setAt"})
@@ -126,7 +126,7 @@ def _without_stamps(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fields(before: Any, after: Any, path: str) -> Iterator[FieldDifference]:
-    if _are_equal(before, after):
+    if plain_values.are_equal(before, after):
         return
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys((*before, *after)):
@@ -139,15 +139,6 @@ def _fields(before: Any, after: Any, path: str) -> Iterator[FieldDifference]:
             yield from _fields(one, other, documents.item_path(path, index))
     else:
         yield FieldDifference(path, _written(before), _written(after))
-
-
-def _are_equal(before: Any, after: Any) -> bool:
-    """In JSON, true is not 1, although Python says so; 1 and 1.0 are one number."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        return before.keys() == after.keys() and all(_are_equal(before[key], after[key]) for key in before)
-    if isinstance(before, list) and isinstance(after, list):
-        return len(before) == len(after) and all(map(_are_equal, before, after))
-    return isinstance(before, bool) == isinstance(after, bool) and bool(before == after)
 
 
 def _have_ids(value: Any) -> bool:

@@ -160,7 +160,7 @@ def _held_back(
     """The gates that do not allow the newest version that is asked for here, what stops whatever version there is, and
     what is measured of the one that runs. What is not ready any more is asked for only if there is nothing else."""
     versions = dict.fromkeys(version for version, _ in judged if version is not None)
-    asked_for = [one for one in versions if not target_states.is_excluded(state, target, one, now)]
+    asked_for = [one for one in versions if not gates.is_kept_away(state, target, one, now)]
     ready = [one for one in asked_for if one.is_ready]
     newest = max(ready or asked_for, key=lambda version: version.order, default=None)
     return [
@@ -290,7 +290,8 @@ def _message(state: State, target: Target, judged: list[explain_attempts.Verdict
 
 def _marked_sentence(state: State, target: Target, deployed: VersionNode) -> str:
     """A mark does not take away what runs, but it deploys no changed values either."""
-    has_new_values = target.record.deployed_variables != variables.resolve(state, target)
+    resolved = variables.resolve(state, target)
+    has_new_values = not variables.are_same(target.record.deployed_variables, resolved)
     wait = "; its values have changed since, and wait for a version that is not rejected"
     stays = f"; {rejecting.sentence(deployed)}; it stays where it runs"
     return stays + wait if has_new_values else stays

@@ -10,7 +10,7 @@ from headgate.fleet.gates import rejecting
 from headgate.fleet.rules.retry import Retry
 from headgate.fleet.rules.rollback import Rollback
 from headgate.fleet.rules.verification import Verification
-from headgate.fleet.state import candidates, evidence, rollbacks
+from headgate.fleet.state import candidates, evidence, rollbacks, variables
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel import decisions, instants
@@ -26,23 +26,38 @@ def failed_sentence(state: State, target: Target, version_id: str | None) -> str
     if rollback is not None and rollback.version == version_id:
         return explain_rollbacks.failed_sentence(state, target, rollback)
     at, fault = target.record.failed_at, target.record.fault
-    version, tag = state.version(version_id), state.tag(version_id)
+    version = state.version(version_id)
+    is_deleted = version is None and fault is not None and fault.version == version_id
+    tag = fault.tag if is_deleted and fault is not None else state.tag(version_id)
     back = state.version(target.record.rollback_to)
     when = f" at {instants.show_to_the_second(at)}" if at is not None else ""
     cause = f" ({fault.cause})" if fault is not None and fault.tag == tag else ""
     if back is not None:
         return f"{tag} failed{when}{cause}; it goes back to {back.tag}"
+    if is_deleted:
+        return f"{tag} failed{when}{cause}; it was deleted and is not tried again: a rollback or a newer version moves this"
     if version is not None and version.object.status == "rejected":
         return f"{tag} failed{when}{cause}; it is rejected and not tried again: a rollback or a newer version moves this"
-    return f"{tag} failed{when}{cause}; {_what_tries_again(target)}"
+    return f"{tag} failed{when}{cause}; {_what_tries_again(state, target, version)}"
 
 
-def _what_tries_again(target: Target) -> str:
+def _what_tries_again(state: State, target: Target, version: VersionNode | None) -> str:
+    if version is not None and target.site is None and _is_to_come_with_others(state, target, version):
+        return "its values have changed since, and it is tried with these when every gate allows it"
     group = target.site.executing if target.site is not None else None
     member = group.member(target.deployment.name) if group is not None else None
     if group is None or member is None or group.status != "failed" or member.state != "failed":
         return "it is tried again when an operator retries it or a newer version comes"
     return "nothing follows in its group, and nothing newer after it, until an operator retries it, skips it or aborts"
+
+
+def _is_to_come_with_others(state: State, target: Target, version: VersionNode) -> bool:
+    """It failed with other values than it would be given now, and is still ahead here."""
+    if version.id not in target.record.failures or version.id == target.record.deployed:
+        return False
+    if targets.has_failed(target, version, variables.resolve(state, target)):
+        return False
+    return any(one is version for one in target_states.ahead_of(state, target))
 
 
 def of_stranded(state: State, target: Target) -> Iterator[Verdict]:

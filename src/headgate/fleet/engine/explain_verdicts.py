@@ -17,9 +17,9 @@ from headgate.fleet.engine import (
 from headgate.fleet.engine.explain_attempts import Verdict
 from headgate.fleet.gates import dependencies, gates
 from headgate.fleet.rules.deployment_dependency import DeploymentDependency
-from headgate.fleet.state import holds, rollbacks, units
+from headgate.fleet.state import holds, rollbacks, units, variables
 from headgate.fleet.state.state import GateResult, State
-from headgate.fleet.state.units import Target
+from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel import decisions
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
@@ -43,7 +43,7 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
             yield from (
                 (version, one) for one in explain_attempts.of_retry(target, target.record.retry_at, now)
             )
-        elif version.id in target.record.failures and rollbacks.failed(state, target) is None:
+        elif _has_failed(state, target, version) and rollbacks.failed(state, target) is None:
             yield (
                 version,
                 GateResult(
@@ -60,6 +60,13 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
     yield from _changed_values_verdicts(state, target, now)
     yield from explain_attempts.of_rolled_back(state, target)
     yield from explain_attempts.of_verification(state, target)
+
+
+def _has_failed(state: State, target: Target, version: VersionNode) -> bool:
+    """With the values that it would be given now: with others it is another release, which its gates may let start."""
+    if version.id not in target.record.failures:
+        return False
+    return targets.has_failed(target, version, variables.resolve(state, target))
 
 
 def _ordered_verdicts(state: State, target: Target, now: Instant) -> Iterator[Verdict]:

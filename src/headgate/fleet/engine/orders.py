@@ -168,8 +168,9 @@ def _of_retry(
         return Prospect(target, before, None, _not_failed(target))
     known = [to] if to is not None else [one for one in map(state.version, given_up) if one is not None]
     allowed = [version for version in known if version.object.status != "rejected"]
-    if known and not allowed and _failed_in_its_cycle(target) is None:
-        return Prospect(target, before, None, _barred(target, known[0]))
+    if not allowed and _failed_in_its_cycle(target) is None:
+        gone = f"{target.name}: the version that failed was deleted, it starts nowhere any more"
+        return Prospect(target, before, None, _barred(target, known[0]) if known else gone)
     flaw = _not_again_in_its_cycle(state, target, now)
     if flaw is not None:
         return Prospect(target, before, None, f"{target.name}: {flaw}")
@@ -254,8 +255,9 @@ def _of_rollback(
         return Prospect(target, before, None, _ahead_in(target, *cycle))
     record = target.record
     tried = jobs.unsettled(state, target)
-    failed = state.version(tried.version if tried is not None else record.failed_version)
-    has_failed_anew = failed is not None and failed is not before
+    failed_id = tried.version if tried is not None else record.failed_version
+    failed = state.version(failed_id)
+    has_failed_anew = failed_id is not None and failed_id != record.deployed
     after = to or (before if has_failed_anew else _older_than(state, target, before))
     if to is None and after is not None and after.object.status == "rejected":
         after = candidates.last_good(state, target) or after
@@ -431,10 +433,12 @@ def _ordered_by_retry(target: Target, to: VersionNode | None) -> str | None:
     """What runs, and failed its verification or when it was deployed again, is deployed and verified again; in brackets
     what failed is new again."""
     record = target.record
+    failed = record.failures.get(record.deployed or "")
     has_failed_again = (
         target.site is None
         and record.failed_version == record.deployed
-        and record.failures.get(record.deployed or "") == record.deployed_variables
+        and failed is not None
+        and variables.are_same(failed, record.deployed_variables)
     )
     if (record.verification == "failed" or has_failed_again) and (to is None or to.id == record.deployed):
         return "redeploy"

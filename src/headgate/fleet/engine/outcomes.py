@@ -61,7 +61,6 @@ def _verification_failed(state: State, target: Target, job: Job, now: Instant) -
     jobs.given_up(state, target, job, now)
     if jobs.fires_rollback(target, job.status, verification_failed=True):
         # Other values of a version that was good are no reason to leave it: nothing older would do better with them.
-        is_of_values = job.kind == "variable" and target.record.was_proven
-        to = job.version if is_of_values else target.record.previous
+        to = job.version if failures.is_of_values(target, job) else target.record.previous
         jobs.order_rollback(state, target, job.version, to, evidence.cause_of_rollback(job))
     state.target_changed(target)

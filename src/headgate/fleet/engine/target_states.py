@@ -95,7 +95,7 @@ def _has_work(state: State, target: Target, now: Instant) -> bool:
         return True
     if record.retry_at is not None or record.ordered or rollbacks.given_up(state, target) is not None:
         return True
-    if any(not is_excluded(state, target, version, now) for version in ahead_of(state, target)):
+    if any(not gates.is_kept_away(state, target, version, now) for version in ahead_of(state, target)):
         return True
     return has_changed_values(state, target)
 
@@ -111,7 +111,9 @@ def has_changed_values(state: State, target: Target) -> bool:
     """A new release of the version that runs is to come. A hook takes its values with the next cycle, and what was
     rejected starts nowhere any more."""
     record = target.record
-    if record.deployed is None or record.deployed_variables == variables.resolve(state, target):
+    if record.deployed is None or variables.are_same(
+        record.deployed_variables, variables.resolve(state, target)
+    ):
         return False
     site = target.site
     if site is None or not site.is_home_of(target):
@@ -147,14 +149,6 @@ def ahead_of(state: State, target: Target) -> Iterator[VersionNode]:
         yield version
 
 
-def is_excluded(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
-    """A version selector keeps the version away from here: nobody asks for it on this target."""
-    return any(
-        one.kind == "versionSelector" and one.verdict.outcome == "denied"
-        for one in gates.of_version(state, target, version, now)
-    )
-
-
 def rolled_back_version(state: State, target: Target) -> VersionNode | None:
     """The newest version in scope, if it was put back here and nothing newer than it runs."""
     if not target.record.rolled_back:
@@ -178,7 +172,7 @@ def is_stranded(state: State, target: Target) -> bool:
 
 def is_asked_for(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
     """In scope here, and no version selector keeps it away."""
-    return candidates.in_scope(version, target) and not is_excluded(state, target, version, now)
+    return candidates.in_scope(version, target) and not gates.is_kept_away(state, target, version, now)
 
 
 def is_back_by_order(state: State, target: Target) -> bool:

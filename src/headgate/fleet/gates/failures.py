@@ -17,10 +17,10 @@ from headgate.kernel.instants import Instant
 
 def counted(state: State, target: Target, job: Job, now: Instant) -> None:
     """A release has failed for good. That a rollback failed says nothing about the version it went back to, and that other
-    values failed nothing about the version that ran without them."""
+    values failed nothing about the version that was good without them."""
     _spend_budgets(state, target, now)
     version = state.version(job.version)
-    if job.kind in ("rollback", "variable") or version is None:
+    if job.kind == "rollback" or is_of_values(target, job) or version is None:
         return
     # A hook is never put back, and mostly fails for reasons of its resource: without it none comes back.
     for rule in target.rules.of(Rollback) if job.kind != "hook" else ():
@@ -35,6 +35,15 @@ def counted(state: State, target: Target, job: Job, now: Instant) -> None:
             breaker = _counted_for_version(state, rollout, target, version, now)
             if len(breaker.failed) >= rollout.spec.stop_after_failures and breaker.stopped_at is None:
                 _stop(state, rollout, version.id, breaker, now)
+
+
+def is_of_values(target: Target, job: Job) -> bool:
+    """Whether other values failed of a version that was known to be good there before. One that was still being verified is
+    not: it may be what is bad."""
+    record = target.record
+    if job.kind != "variable":
+        return False
+    return record.was_proven if job.status == "successful" else record.is_good
 
 
 def _counted_for_version(
@@ -158,12 +167,12 @@ def tell(state: State, rule: AnyRule, scope: str, what: str, failed: list[str]) 
         )
         if part is not None
     )
-    names = failure_budget.named(failed)
+    which = f"{len(failed)} failed: {failure_budget.named(failed)}" if failed else "none has failed any more"
     state.notify(
         f"budget.{what}",
         "Rule",
         f"{rule.policy.name}/{rule.label}",
-        f"{rule.policy.name}, {rule.label}: the line is {what}{where} ({len(failed)} failed: {names})",
+        f"{rule.policy.name}, {rule.label}: the line is {what}{where} ({which})",
         policy=rule.policy.name,
         rule=rule.label,
         ruleId=rule.id,

@@ -192,6 +192,22 @@ def _selected(
     return GateResult(rule, rule.kind, version_selector.judge(rule.spec, bindings))
 
 
+def is_kept_away(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
+    """A version selector keeps the version away from here: nobody asks for it on this target."""
+    return any(
+        skipped(state, rule, version, target, now) is None
+        and not _selected(state, rule, version, target, now).is_allowed
+        for rule in target.rules.of(VersionSelector)
+    )
+
+
+def let_in_until(state: State, target: Target, version: VersionNode, now: Instant) -> Instant | None:
+    """When the first of the skips ends by which version selectors do not keep the version away from here."""
+    skips = [skipped(state, rule, version, target, now) for rule in target.rules.of(VersionSelector)]
+    ends = [skip.verdict.requeue_at for skip in skips if skip is not None]
+    return min((at for at in ends if at is not None), default=None)
+
+
 def _asking(rule: AnyRule, verdict: Verdict, version: VersionNode, environment: str) -> GateResult:
     """A verdict that follows from people's votes; while it is open they are to be asked for them."""
     request = ApprovalRequest(version, environment, verdict) if verdict.outcome == "pending" else None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.rules import deployment_window, gradual_rollout
 from headgate.fleet.rules.approval import Approval
@@ -19,10 +20,11 @@ from headgate.fleet.rules.retry import Retry
 from headgate.fleet.rules.rollback import Rollback
 from headgate.fleet.rules.scoped_version import ScopedVersion
 from headgate.fleet.rules.verification import Verification
+from headgate.fleet.rules.version_selector import VersionSelector
 from headgate.fleet.state import candidates, promotion, repairs, units, wakes
 from headgate.fleet.state.ranks import BracketRanks
 from headgate.fleet.state.state import GateResult, State
-from headgate.fleet.state.units import BoundRule, RuleSet, Site, Target, VersionNode
+from headgate.fleet.state.units import BoundRule, Pair, RuleSet, Site, Target, VersionNode
 from headgate.kernel import identifiers
 from headgate.kernel.instants import Instant
 from headgate.kernel.wakes import Wake
@@ -93,30 +95,58 @@ def target_behind(
     version: VersionNode,
     rule: BoundRule[GradualRollout],
     position: int,
+    now: Instant,
 ) -> Behind | None:
     """Of a rule with `advanceOn: success`: the first in line that has not succeeded, if its turn comes before this one's."""
     pair, group_by = target.pair, rule.spec.group_by
     value = target.resource.value_of(group_by)
     key = ("behind", version.id, group_by or "", value)
     cached = pair.caches.get(key)
-    if cached is None or cached[0] != pair.progress:
-        first = next(
-            (
-                (rank, Behind(pair.targets[name].name, _needs_person(pair.targets[name], version)))
-                for name, rank in ranks_of(target, version, group_by).items()
-                if not has_succeeded(state, pair.targets[name], version)
-            ),
-            None,
-        )
-        cached = pair.caches[key] = (pair.progress, first)
-    found: tuple[int, Behind] | None = cached[1]
-    if found is None:
+    if cached is None or cached[0] != pair.progress or not cached[1].holds(state, now):
+        ranks = ranks_of(target, version, group_by)
+        cached = pair.caches[key] = (pair.progress, _first_behind(state, pair, ranks, version, now))
+    found: _FirstBehind = cached[1]
+    if found.behind is None or not gradual_rollout.goes_before(rule.spec, found.rank, position):
         return None
-    return found[1] if gradual_rollout.goes_before(rule.spec, found[0], position) else None
+    return found.behind
+
+
+class _FirstBehind(msgspec.Struct, frozen=True):
+    """Who is the first in a line that has not succeeded, and at which place. `moves` is set where version selectors were
+    asked: what they read, and who skips them, is no progress of the line."""
+
+    rank: int
+    behind: Behind | None
+    moves: int | None
+
+    def holds(self, state: State, now: Instant) -> bool:
+        until = self.behind.until if self.behind is not None else None
+        return self.moves in (None, state.journal.moves) and (until is None or now < until)
+
+
+def _first_behind(
+    state: State, pair: Pair, ranks: Mapping[str, int], version: VersionNode, now: Instant
+) -> _FirstBehind:
+    moves = None
+    for name, rank in ranks.items():
+        target = pair.targets[name]
+        if has_succeeded(state, target, version):
+            continue
+        if target.rules.of(VersionSelector):
+            moves = state.journal.moves
+        if not _is_passed_over(state, target, version, now):
+            until = gates.let_in_until(state, target, version, now)
+            return _FirstBehind(rank, Behind(target.name, _needs_person(target, version), until), moves)
+    return _FirstBehind(len(ranks), None, moves)
+
+
+def _is_passed_over(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
+    """Where a version selector keeps the version away it never succeeds, and nobody waits for that."""
+    return target.record.job is None and gates.is_kept_away(state, target, version, now)
 
 
 def site_behind(
-    state: State, site: Site, versions: list[VersionNode], rule: BoundRule[GradualRollout]
+    state: State, site: Site, versions: list[VersionNode], rule: BoundRule[GradualRollout], now: Instant
 ) -> Behind | None:
     """The same of a bracket's resources: one has succeeded when all that the versions concern there has.
 
@@ -135,23 +165,27 @@ def site_behind(
         rank, _ = position_of_site(state, other, versions, group_by)
         if not gradual_rollout.goes_before(rule.spec, rank, position):
             continue
-        lagging = list(_lagging(state, other, versions, rule))
+        lagging = list(_lagging(state, other, versions, rule, now))
         if lagging:
             has_failed = other.executing is not None and other.executing.status == "failed"
             by_person = has_failed or any(_needs_person(target, version) for target, version in lagging)
-            return Behind(other.resource.name, by_person)
+            ends = [gates.let_in_until(state, target, version, now) for target, version in lagging]
+            until = min((at for at in ends if at is not None), default=None)
+            return Behind(other.resource.name, by_person, until)
     return None
 
 
 def _lagging(
-    state: State, site: Site, versions: list[VersionNode], rule: BoundRule[GradualRollout]
+    state: State, site: Site, versions: list[VersionNode], rule: BoundRule[GradualRollout], now: Instant
 ) -> Iterator[tuple[Target, VersionNode]]:
     """Members whose turns the rule decides, and that have not succeeded with the version that concerns them."""
     for version in versions:
         target = site.members.get(version.object.deployment)
         if target is None or not any(one.id == rule.id for one in target.rules.of(GradualRollout)):
             continue
-        if candidates.in_scope(version, target) and not has_succeeded(state, target, version):
+        if not candidates.in_scope(version, target) or has_succeeded(state, target, version):
+            continue
+        if not _is_passed_over(state, target, version, now):
             yield target, version
 
 

@@ -42,7 +42,7 @@ class DeploymentWindow(msgspec.Struct, frozen=True, rename="camel"):
     def in_words(self) -> str:
         length = instants.show_duration(instants.seconds(60 * self.duration_minutes))
         first = "; a first deployment may start at any time" if self.first_deployment == "bypass" else ""
-        when = f"{length} from each `{' '.join(self.rrule.split())}` ({self.timezone})"
+        when = f"{length} from each `{' '.join(self.rrule.split())}` ({_windows(self).zone_name})"
         begin = "New work starts only within" if self.allow_window else "No new work starts within"
         return f"{begin} {when}{first}."
 
@@ -134,9 +134,10 @@ def _windows(rule: DeploymentWindow) -> recurrence.Recurrence:
 
 
 def _moment(rule: DeploymentWindow, instant: Instant) -> str:
-    """In UTC, and beside it on the clock of the rule's zone."""
+    """In UTC, and beside it on the clock of the zone that the windows go by."""
     shown = instants.show_to_the_second(instant)
-    if rule.timezone in ("UTC", "Etc/UTC"):
+    zone_name = _windows(rule).zone_name
+    if zone_name in ("UTC", "Etc/UTC"):
         return shown
-    there = instants.to_datetime(instant).astimezone(ZoneInfo(rule.timezone))
-    return f"{shown} ({there.strftime('%H:%M')} {rule.timezone})"
+    there = instants.to_datetime(instant).astimezone(ZoneInfo(zone_name))
+    return f"{shown} ({there.strftime('%H:%M')} {zone_name})"

@@ -75,6 +75,8 @@ class Behind(msgspec.Struct, frozen=True):
     name: str
     by_person: bool
     """It has failed or was rolled back: nothing but a person brings it further."""
+    until: Instant | None = None
+    """When a skip ends by which alone the version concerns it."""
 
 
 def judge(
@@ -99,6 +101,7 @@ def judge(
         return decisions.pending(
             Reason.AWAITING_TURN,
             Sentence(_waits_for_those_before, (position, total, behind.name, clock_start)),
+            requeue_at=behind.until,
             behind=behind.name,
             by_person=behind.by_person,
         )

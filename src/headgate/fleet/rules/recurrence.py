@@ -42,6 +42,7 @@ class Recurrence:
     def __init__(self, text: str, zone_name: str, duration_minutes: int) -> None:
         parsed = recurrence_text.parse(text, zone_name)
         self._rule = parsed.rule
+        self.zone_name = parsed.zone_name
         self._zone = ZoneInfo(parsed.zone_name)
         self._duration = instants.minutes(duration_minutes)
         self._chunk_days = _CHUNK_DAYS[self._rule.frequency]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from headgate import cel
+from headgate.fleet.state import variables
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Pair, Target, VersionNode
 from headgate.kernel.instants import Instant
@@ -130,6 +131,7 @@ def paused_ahead(state: State, target: Target) -> VersionNode | None:
         if version.is_ready and in_scope(version, target):
             return None
         if version.object.status == "paused" and in_scope(version, target):
-            is_barred = version.id in record.rolled_back or version.id in record.failures
-            return None if is_barred else version
+            failed = record.failures.get(version.id)
+            has_failed = failed is not None and variables.are_same(failed, variables.resolve(state, target))
+            return None if has_failed or version.id in record.rolled_back else version
     return None

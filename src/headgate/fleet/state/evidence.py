@@ -103,12 +103,14 @@ def last_measurements(job: Job) -> list[dict[str, object]]:
 
 
 def of_job(job: Job) -> str:
-    """What went wrong with the job, as the cause of what follows."""
-    if job.verification == "failed":
-        return f"verification of {job.tag} failed: {of_verification(job)}"
+    """What went wrong with the job, as the cause of what follows: how it ended comes first, if that was without success."""
+    measured = of_verification(job) if job.verification == "failed" else ""
+    if measured and (job.completed_at is None or job.status == "successful"):
+        return f"verification of {job.tag} failed: {measured}"
     agent = f", agent {job.agent}" if job.agent else ""
     said = f": {job.message}" if job.message else ""
-    return f"{job.tag} ended {job.status} (attempt {job.attempt}{agent}){said}"
+    also = f"; its verification failed too: {measured}" if measured else ""
+    return f"{job.tag} ended {job.status} (attempt {job.attempt}{agent}){said}{also}"
 
 
 def cause_of_rollback(job: Job) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headgate.fleet.model.records import MEMBER_UNDER_WAY, Member
+from headgate.fleet.state import successes
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Target
 
@@ -41,3 +42,18 @@ def call_off(state: State, target: Target) -> None:
     record.failed_at = last.completed_at if last.completed_at is not None else last.created_at
     record.failed_version = last.version
     record.rolled_back.pop(last.version, None)
+
+
+def stay(state: State, target: Target) -> None:
+    """A way back from what was good is off, and nothing has come of it: what runs was not put back, and has succeeded as it had
+    before."""
+    record = target.record
+    deployed = record.deployed
+    if deployed is None or deployed not in record.rolled_back or record.failed_at is not None:
+        return
+    del record.rolled_back[deployed]
+    if record.verification == "running":
+        state.verified.setdefault(deployed, {})[target.name] = None
+    since = record.finished_at if record.finished_at is not None else record.deployed_at
+    if since is not None and (record.is_proven or record.verification == "running"):
+        successes.noted(state, target, deployed, since)

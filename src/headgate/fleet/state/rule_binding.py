@@ -26,6 +26,7 @@ def bind(state: State, target: Target) -> None:
     if rules is target.rules:
         return
     target.rules = rules
+    target.pair.progress += 1
     state.rebound[target] = None
     target.resource.order = None
     bracket = rules.bracket

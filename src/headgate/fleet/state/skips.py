@@ -6,6 +6,7 @@ import msgspec
 
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import DeleteSkip, PutSkip
+from headgate.fleet.rules.version_selector import VersionSelector
 from headgate.fleet.state import references, wakes
 from headgate.fleet.state.state import State
 from headgate.kernel.instants import Instant
@@ -20,8 +21,7 @@ def put(state: State, change: PutSkip, now: Instant) -> None:
         delete(state, DeleteSkip(skip.id))
     state.skips[skip.id] = skip
     state.skips_by_rule.setdefault(skip.rule, {})[skip.id] = skip
-    state.waiting.happened(wakes.skips(skip.rule))
-    state.journal.changed("skip", skip.id)
+    _changed(state, skip)
 
 
 def made(state: State, change: PutSkip, now: Instant) -> model.Skip:
@@ -73,5 +73,13 @@ def delete(state: State, change: DeleteSkip) -> None:
     del by_rule[skip.id]
     if not by_rule:
         del state.skips_by_rule[skip.rule]
+    _changed(state, skip)
+
+
+def _changed(state: State, skip: model.Skip) -> None:
+    """Whom a version selector lets a version come to decides for whom others wait in a line."""
+    policy = state.policies.get(skip.policy)
+    if policy is not None and any(rule.id == skip.rule for rule in policy.of(VersionSelector)):
+        state.waiting.happened(wakes.RANKS)
     state.waiting.happened(wakes.skips(skip.rule))
     state.journal.changed("skip", skip.id)

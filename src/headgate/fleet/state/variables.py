@@ -11,6 +11,7 @@ from headgate.fleet.model import objects as model
 from headgate.fleet.model.records import Variables
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Bindings, Target
+from headgate.kernel import plain_values
 
 
 class Sourced(msgspec.Struct, frozen=True):
@@ -26,6 +27,14 @@ class Sourced(msgspec.Struct, frozen=True):
 def resolve(state: State, target: Target) -> Variables:
     """Every key that concerns the target, sorted."""
     return tuple((key, sourced.value) for key, sourced in resolve_with_sources(state, target))
+
+
+def are_same(one: Variables, other: Variables) -> bool:
+    """Whether a release with the one is the release with the other: also a value that becomes true after it was 1 is to be
+    brought to the target."""
+    return one == other and all(
+        plain_values.are_equal(value, others) for (_, value), (_, others) in zip(one, other, strict=True)
+    )
 
 
 def resolve_with_sources(state: State, target: Target) -> tuple[tuple[str, Sourced], ...]:
