@@ -196,7 +196,7 @@ def _start_member(
             blockers.add(one)
             return
         passed.append(one)
-    running.run(state, site, group, member, now, tuple(passed))
+    running.run(state, site, group, member, now, blockers, tuple(passed))
 
 
 def job_ended(state: State, job: Job, now: Instant) -> None:
@@ -391,6 +391,13 @@ def holds_what_it_needs(state: State, site: Site, group: Group) -> bool:
     return all(
         group.id in table.holders.get(site.resource.name, {})
         for table in readiness.tables_of(state, site, group)
+    )
+
+
+def is_at_work(group: Group) -> bool:
+    """Whether a job of the group lives, or is being verified."""
+    return group.status == "executing" and any(
+        member.state in ("running", "rollingBack") for member in group.members
     )
 
 

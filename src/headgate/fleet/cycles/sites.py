@@ -94,12 +94,13 @@ def _executing(state: State, site: Site, now: Instant, blockers: Blockers) -> Gr
         blockers.hold(Reason.CYCLE_FAILED)
         cycle.watch_failed(state, site, group, now, blockers)
         return None
-    if group.slot_released and not cycle.holds_what_it_needs(state, site, group):
-        return GroupStart(group, (), readiness.start_key(state, site, group))
+    blockers.is_without_slots = group.slot_released and not cycle.holds_what_it_needs(state, site, group)
     before = [member.state for member in group.members]
     cycle.advance(state, site, group, now, blockers)
     if before != [member.state for member in group.members]:
         _requeue(state, site)
+    if blockers.is_without_slots and (blockers.asks_for_slots or cycle.is_at_work(group)):
+        return GroupStart(group, (), readiness.start_key(state, site, group))
     return None
 
 
