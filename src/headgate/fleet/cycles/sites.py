@@ -224,9 +224,7 @@ def _tidy_waiting_group(state: State, site: Site, now: Instant, blockers: Blocke
     locking.drop_dependents(state, site, group, now, blockers)
     if not _has_changes(state, site, group):
         site.waiting = None
-        withdrawn = any(member.state == "dropped" for member in group.members)
-        reason = "every locked version was withdrawn" if withdrawn else "what it was to change is so already"
-        locking.end_unstarted(state, group, "aborted", reason, now)
+        locking.end_unstarted(state, group, "aborted", _why_nothing_is_left(group), now)
         _requeue(state, site)
         return
     blockers.watch(wakes.location(*site.location))
@@ -236,6 +234,13 @@ def _tidy_waiting_group(state: State, site: Site, now: Instant, blockers: Blocke
             blockers.hold(Reason.AWAITING_CYCLE)
         if not joined and group.status != "queued":
             state.group_changed(group, "queued", now)
+
+
+def _why_nothing_is_left(group: Group) -> str:
+    states = {member.state for member in group.members}
+    if "skipped" in states:
+        return "every locked version was skipped or withdrawn"
+    return "every locked version was withdrawn" if "dropped" in states else "what it was to change is so already"
 
 
 def _start_of_waiting_group(state: State, site: Site, now: Instant, blockers: Blockers) -> GroupStart | None:
