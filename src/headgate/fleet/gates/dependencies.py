@@ -26,7 +26,7 @@ def upstream_targets(rule: BoundRule[DeploymentDependency], target: Target) -> l
 def _upstream_targets(rule: BoundRule[DeploymentDependency], target: Target) -> list[Target]:
     matched = [
         other
-        for _, other in sorted(target.resource.targets.items())
+        for _, other in sorted(_beside(target).items())
         if other.deployment is not target.deployment and rule.is_upstream(other)
     ]
     here = {other.deployment.name for other in matched if other.environment is target.environment}
@@ -35,6 +35,14 @@ def _upstream_targets(rule: BoundRule[DeploymentDependency], target: Target) -> 
         for other in matched
         if other.environment is target.environment or other.deployment.name not in here
     ]
+
+
+def _beside(target: Target) -> dict[str, Target]:
+    """Targets of the resource, and who is at the target's site for the end of its cycle although it is none any more: the
+    cycle keeps its order."""
+    if target.site is None:
+        return target.resource.targets
+    return {**target.resource.targets, **{other.name: other for other in target.site.members.values()}}
 
 
 def names_only_itself(rule: BoundRule[DeploymentDependency], target: Target) -> bool:
