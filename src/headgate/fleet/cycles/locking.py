@@ -352,6 +352,23 @@ def due_without_a_window(state: State, site: Site) -> OwnCycle:
     return found
 
 
+def ways_back(state: State, site: Site) -> Locks:
+    """Members whose version was rejected and is to go back, and for which no group has locked anything since: what ran there
+    before."""
+    found: Locks = {}
+    for name in shape.of_site(site).others:
+        target = site.members[name]
+        runs = candidates.deployed_version(state, target)
+        if runs is None or not runs.goes_back or not site.is_home_of(target):
+            continue
+        is_taken = name in site.record.backs and site.record.backs[name][0] == runs.id
+        is_ordered = target.record.job is not None or target.record.rollback_to is not None
+        back = candidates.rollback_version(state, target)
+        if back is not None and not is_taken and not is_ordered and not _is_about_to_run(site, name):
+            found[name] = back
+    return found
+
+
 def order_taken(state: State, site: Site, deployment: str) -> None:
     """A group has what was ordered, or it is off."""
     target = site.members[deployment]

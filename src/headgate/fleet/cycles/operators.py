@@ -158,7 +158,9 @@ def _skip_member(state: State, site: Site, group: Group, change: GroupAction, no
     if member.state in ("running", "rollingBack"):
         raise _refused("member", f"{member.deployment} is running; wait for its job to end")
     if member.state in MEMBER_SETTLED and group.phase != "rollingBack":
-        raise _refused("member", f"{member.deployment} is {member.state}; there is nothing of it left to skip")
+        raise _refused(
+            "member", f"{member.deployment} is {member.state}; there is nothing of it left to skip"
+        )
     if running.goes_back_again(state, member):
         running.failed_to_go_back(state, site, group, member, now)
     elif member.state in ("waiting", "retrying"):

@@ -51,6 +51,7 @@ def reconcile(state: State, site: Site, now: Instant) -> tuple[GroupStart | None
     for _ in range(WINDOWS_AT_MOST):
         if not _collect(state, site, now, blockers):
             break
+    _go_back(state, site, now, blockers)
     for _ in range(WINDOWS_AT_MOST):
         if not _cycle_without_a_window(state, site, now, blockers):
             break
@@ -188,6 +189,22 @@ def _is_skipped(state: State, site: Site, fresh: collecting.Fresh, now: Instant)
     )
 
 
+def _go_back(state: State, site: Site, now: Instant, blockers: Blockers) -> None:
+    """What was rejected goes back at once: it waits for no window that something new has opened, nor until a newer version
+    has passed its gates."""
+    back = locking.ways_back(state, site)
+    if not back or _waits_for_members(state, site, blockers):
+        return
+    hooks, missing = choosing.hooks_alone(state, site, now, blockers)
+    if missing:
+        return
+    collecting_group = site.collecting
+    group = collecting.open_group(state, site, now, now, without_window=True)
+    locking.lock(state, site, group, back, hooks, now, now)
+    site.collecting = collecting_group
+    _requeue(state, site)
+
+
 def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Blockers) -> bool:
     """Changed variables, and what an operator ordered, run as a cycle of their own, hooks included, without a window; what
     is ordered back of a cycle that has failed goes in that one.
@@ -240,7 +257,9 @@ def _why_nothing_is_left(group: Group) -> str:
     states = {member.state for member in group.members}
     if "skipped" in states:
         return "every locked version was skipped or withdrawn"
-    return "every locked version was withdrawn" if "dropped" in states else "what it was to change is so already"
+    return (
+        "every locked version was withdrawn" if "dropped" in states else "what it was to change is so already"
+    )
 
 
 def _start_of_waiting_group(state: State, site: Site, now: Instant, blockers: Blockers) -> GroupStart | None:
