@@ -48,10 +48,10 @@ def reconcile(state: State, site: Site, now: Instant) -> tuple[GroupStart | None
         _abandon(state, site, now)
         membership.drop_if_empty(state, site)
         return going_on, blockers
+    _go_back(state, site, now, blockers)
     for _ in range(WINDOWS_AT_MOST):
         if not _collect(state, site, now, blockers):
             break
-    _go_back(state, site, now, blockers)
     for _ in range(WINDOWS_AT_MOST):
         if not _cycle_without_a_window(state, site, now, blockers):
             break
@@ -131,7 +131,7 @@ def _collect(state: State, site: Site, now: Instant, blockers: Blockers) -> bool
             locking.end_unstarted(state, group, "aborted", "every new version was withdrawn", now)
             _requeue(state, site)
         return False
-    if locking.repair_ahead(site) is not None:
+    if locking.repair_ahead(state, site) is not None:
         blockers.hold(Reason.AWAITING_CYCLE)
         return False
     if group is None:
