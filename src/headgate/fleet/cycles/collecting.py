@@ -225,5 +225,9 @@ def _everyone_has_one_at(site: Site, fresh: Fresh) -> Instant | None:
 
 
 def without_new_version(site: Site, fresh: Fresh) -> list[str]:
-    """Members that are not hooks and have nothing new."""
-    return [name for name in shape.of_site(site).others if name not in fresh]
+    """Members that are not hooks and have nothing new. Who only stays for the end of a cycle is not waited for."""
+    return [
+        name
+        for name in shape.of_site(site).others
+        if name not in fresh and site.is_home_of(site.members[name])
+    ]

@@ -210,7 +210,7 @@ def _start_member(
             blockers.add(one)
             return
         passed.append(one)
-    running.run(state, site, group, member, now, tuple(passed))
+    running.run(state, site, group, member, now, blockers, tuple(passed))
 
 
 def job_ended(state: State, job: Job, now: Instant) -> None:
@@ -368,16 +368,24 @@ def put_back_what_was_marked(state: State, site: Site, group: Group, now: Instan
 
 
 def watch_failed(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
-    """A failed group waits for an operator; after `stuckTimeoutSeconds` it is stuck, and may lose its slot."""
+    """A failed group waits for an operator; after `stuckTimeoutSeconds` it is stuck, and may lose its slot: also if the rule
+    says so only then."""
     timeout = site.rule.spec.stuck_timeout_seconds
-    if timeout is None or group.stuck or group.failed_at is None:
+    if timeout is None or group.failed_at is None:
         return
     stuck_at = group.failed_at + instants.seconds(timeout)
     if now < stuck_at:
         blockers.requeue(stuck_at)
         return
+    if not group.stuck:
+        _mark_stuck(state, group, group.failed_at)
+    if site.rule.spec.on_stuck == "release" and not group.slot_released:
+        release_slot(state, group)
+
+
+def _mark_stuck(state: State, group: Group, failed_at: Instant) -> None:
     group.stuck = True
-    since = instants.show_to_the_second(group.failed_at)
+    since = instants.show_to_the_second(failed_at)
     state.notify(
         "group.stuck",
         "Group",
@@ -388,8 +396,6 @@ def watch_failed(state: State, site: Site, group: Group, now: Instant, blockers:
         resource=group.resource,
     )
     state.journal.changed("group", group.id)
-    if site.rule.spec.on_stuck == "release":
-        release_slot(state, group)
 
 
 def release_slot(state: State, group: Group) -> None:
@@ -405,6 +411,13 @@ def holds_what_it_needs(state: State, site: Site, group: Group) -> bool:
     return all(
         group.id in table.holders.get(site.resource.name, {})
         for table in readiness.tables_of(state, site, group)
+    )
+
+
+def is_at_work(group: Group) -> bool:
+    """Whether a job of the group lives, or is being verified."""
+    return group.status == "executing" and any(
+        member.state in ("running", "rollingBack") for member in group.members
     )
 
 

@@ -32,7 +32,7 @@ def finish(state: State, site: Site, group: Group, now: Instant, blockers: Block
         elif held := ordering.paused(state, member):
             blockers.add(held[0])
         elif not _post_hooks_before(state, site, group, member):
-            running.run(state, site, group, member, now, (one,))
+            running.run(state, site, group, member, now, blockers, (one,))
     if all(m.state not in ("waiting", "retrying", "running") for m in group.members if m.role == "postHook"):
         end(state, site, group, group.outcome or "completed", now)
 

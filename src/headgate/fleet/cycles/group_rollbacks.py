@@ -47,10 +47,12 @@ def advance(state: State, site: Site, group: Group, now: Instant, blockers: Bloc
         if not one.is_allowed:
             blockers.add(one)
             continue
-        if member.state == "failed":
+        if member.state == "failed" and not blockers.is_without_slots:
             site.members[member.deployment].record.rolled_back[member.version or ""] = group.reason
             state.target_changed(site.members[member.deployment])
-        running.run(state, site, group, member, now, (one,), version_id=member.previous, rolling_back=True)
+        running.run(
+            state, site, group, member, now, blockers, (one,), version_id=member.previous, rolling_back=True
+        )
     if left:
         return False
     if site.rule.spec.rollback_strategy == "individual":

@@ -8,7 +8,7 @@ from __future__ import annotations
 from headgate.fleet.cycles import choosing, giving_up, jobs, prerequisites, running, shape
 from headgate.fleet.cycles.choosing import Locks
 from headgate.fleet.cycles.targets import has_failed
-from headgate.fleet.gates import gates
+from headgate.fleet.gates import dependencies, gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import MEMBER_UNDER_WAY, Group, GroupStatus, JobKind, Member
 from headgate.fleet.rules.failure_budget import FailureBudget
@@ -43,7 +43,7 @@ def lock(
         for name, target in sorted(site.members.items())
         if site.is_home_of(target)
     ]
-    if superseded is not None and _goes_alone(site, group) and not superseded.without_window:
+    if superseded is not None and _goes_alone(state, site, group) and not superseded.without_window:
         for old in superseded.members:
             if old.kind == "deploy" and old.state == "waiting":
                 unlock(state, site, old)
@@ -73,26 +73,39 @@ def lock(
     state.group_changed(group, "ready", now)
 
 
-def repair_ahead(site: Site) -> Group | None:
+def repair_ahead(state: State, site: Site) -> Group | None:
     """The waiting group, if what is new waits until it has started."""
     waiting = site.waiting
-    return waiting if waiting is not None and _goes_alone(site, waiting) else None
+    return waiting if waiting is not None and _goes_alone(state, site, waiting) else None
 
 
-def _goes_alone(site: Site, group: Group) -> bool:
-    """A repair goes first. Where something new would have a turn, a gate or a budget to wait for, they do not share a
-    cycle."""
-    return _is_repair(group) and any(
-        target.rules.of(kind)
-        for target in site.members.values()
-        for kind in (GradualRollout, FailureBudget, Gate)
+def _goes_alone(state: State, site: Site, group: Group) -> bool:
+    """A repair goes first. Where something new would have a turn, a gate, a budget or an upstream outside the bracket to wait
+    for, they do not share a cycle."""
+    return _is_repair(state, site, group) and any(
+        _may_be_held(site, target) for target in site.members.values()
     )
 
 
-def _is_repair(group: Group) -> bool:
+def _may_be_held(site: Site, target: Target) -> bool:
+    if any(target.rules.of(kind) for kind in (GradualRollout, FailureBudget, Gate)):
+        return True
+    return any(upstream.site is not site for upstream in dependencies.all_upstreams(target))
+
+
+def _is_repair(state: State, site: Site, group: Group) -> bool:
     """Whether it goes back or deploys again: as a person has ordered, as a rule asks, or because what runs was rejected."""
-    kinds = {member.kind for member in group.members if member.role == "member" and member.state == "waiting"}
-    return group.without_window and not kinds.isdisjoint({"rollback", "redeploy"})
+    return group.without_window and any(
+        member.kind in ("rollback", "redeploy") or _is_behind_what_was_rejected(state, site, member)
+        for member in group.members
+        if member.role == "member" and member.state == "waiting"
+    )
+
+
+def _is_behind_what_was_rejected(state: State, site: Site, member: Member) -> bool:
+    target, version = site.members.get(member.deployment), state.version(member.version)
+    runs = candidates.deployed_version(state, target) if target is not None else None
+    return runs is not None and version is not None and runs.goes_back and version.order < runs.order
 
 
 def _note_lock(state: State, site: Site, name: str, version: VersionNode) -> None:
@@ -352,6 +365,34 @@ def due_without_a_window(state: State, site: Site, members: shape.Shape) -> OwnC
         elif _has_changed_variables(state, site, target):
             found[name] = (record.deployed, "variable")
     return found
+
+
+def ways_back(state: State, site: Site) -> Locks:
+    """Members whose version was rejected and is to go back, and for which no group has locked anything since: what ran there
+    before."""
+    found: Locks = {}
+    for name in shape.of_site(site).others:
+        target = site.members[name]
+        runs = candidates.deployed_version(state, target)
+        if runs is None or not runs.goes_back or not site.is_home_of(target):
+            continue
+        back = candidates.rollback_version(state, target)
+        is_taken = back is None or site.record.backs.get(name) == (runs.id, back.id)
+        is_ordered = target.record.job is not None or target.record.rollback_to is not None
+        if back is not None and not is_taken and not is_ordered and not _is_about_to_leave(state, site, name):
+            found[name] = back
+    return found
+
+
+def _is_about_to_leave(state: State, site: Site, deployment: str) -> bool:
+    """Whether a group brings it away from what was rejected. One that may have to wait for its turn, a gate or the like does
+    not, unless it is a repair itself."""
+    waiting = site.waiting
+    if waiting is None or _is_repair(state, site, waiting) or is_in_started_group(site, deployment):
+        return _is_about_to_run(site, deployment)
+    return not any(_may_be_held(site, target) for target in site.members.values()) and _is_about_to_run(
+        site, deployment
+    )
 
 
 def order_taken(state: State, site: Site, deployment: str) -> None:

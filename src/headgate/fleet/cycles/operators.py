@@ -7,7 +7,7 @@ from typing import Literal
 from headgate.fleet.cycles import collecting, cycle, finishing, giving_up, locking, running
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.changes import GroupAction
-from headgate.fleet.model.records import Group, Member
+from headgate.fleet.model.records import MEMBER_SETTLED, Group, Member
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site
 from headgate.kernel.instants import Instant
@@ -157,6 +157,10 @@ def _skip_member(state: State, site: Site, group: Group, change: GroupAction, no
         raise _refused("member", f"is {change.member!r}; allowed are the group's members: {names}")
     if member.state in ("running", "rollingBack"):
         raise _refused("member", f"{member.deployment} is running; wait for its job to end")
+    if member.state in MEMBER_SETTLED and group.phase != "rollingBack":
+        raise _refused(
+            "member", f"{member.deployment} is {member.state}; there is nothing of it left to skip"
+        )
     if running.goes_back_again(state, member):
         running.failed_to_go_back(state, site, group, member, now)
     elif member.state in ("waiting", "retrying"):

@@ -240,15 +240,22 @@ def _locked(state: State, group: Group) -> list[VersionNode]:
 
 
 def is_repair(site: Site, group: Group) -> bool:
-    """A cycle that goes on after its slot was released, or that goes back or deploys again: as ordered, or because what
-    runs was rejected."""
+    """A cycle that goes on after its slot was released, that goes back or deploys again, as ordered or because what runs was
+    rejected, or that tries again what a person has asked for."""
     if group.started_at is not None:
         return True
     ways_back = _ways_back(site)
     return any(
-        (group.without_window and _is_ordered(member)) or member.version in ways_back
+        (group.without_window and _is_ordered(member))
+        or member.version in ways_back
+        or _is_tried_again(site, member)
         for member in group.members
     )
+
+
+def _is_tried_again(site: Site, member: Member) -> bool:
+    target = site.members.get(member.deployment)
+    return target is not None and member.state == "waiting" and member.version in target.record.tried_again
 
 
 def _ways_back(site: Site) -> set[str]:

@@ -29,15 +29,19 @@ def run(
     group: Group,
     member: Member,
     now: Instant,
+    blockers: Blockers,
     judged: tuple[GateResult, ...],
     *,
     version_id: str | None = None,
     rolling_back: bool = False,
 ) -> Job | None:
-    """The job; None if the version is gone or the target is busy."""
+    """The job; None if the version is gone, the target is busy or the cycle needs its slot for that first."""
     target = site.members[member.deployment]
     version = state.version(version_id or member.version)
     if version is None or target.record.job is not None:
+        return None
+    if blockers.is_without_slots:
+        blockers.asks_for_slots = True
         return None
     last = state.last_attempt(member.attempts)
     resolved = variables.resolve(state, target)

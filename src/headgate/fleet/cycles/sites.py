@@ -49,6 +49,7 @@ def reconcile(state: State, site: Site, now: Instant) -> tuple[GroupStart | None
         _abandon(state, site, now)
         membership.drop_if_empty(state, site)
         return going_on, blockers
+    _go_back(state, site, now, blockers)
     for _ in range(WINDOWS_AT_MOST):
         if not _collect(state, site, now, blockers):
             break
@@ -103,12 +104,13 @@ def _executing(state: State, site: Site, now: Instant, blockers: Blockers) -> Gr
         blockers.hold(Reason.CYCLE_FAILED)
         cycle.watch_failed(state, site, group, now, blockers)
         return None
-    if group.slot_released and not cycle.holds_what_it_needs(state, site, group):
-        return GroupStart(group, (), readiness.start_key(state, site, group))
+    blockers.is_without_slots = group.slot_released and not cycle.holds_what_it_needs(state, site, group)
     before = [member.state for member in group.members]
     cycle.advance(state, site, group, now, blockers)
     if before != [member.state for member in group.members]:
         _requeue(state, site)
+    if blockers.is_without_slots and (blockers.asks_for_slots or cycle.is_at_work(group)):
+        return GroupStart(group, (), readiness.start_key(state, site, group))
     return None
 
 
@@ -138,7 +140,7 @@ def _collect(state: State, site: Site, now: Instant, blockers: Blockers) -> bool
             locking.end_unstarted(state, group, "aborted", "every new version was withdrawn", now)
             _requeue(state, site)
         return False
-    if locking.repair_ahead(site) is not None:
+    if locking.repair_ahead(state, site) is not None:
         blockers.hold(Reason.AWAITING_CYCLE)
         return False
     if group is None:
@@ -196,6 +198,22 @@ def _is_skipped(state: State, site: Site, fresh: collecting.Fresh, now: Instant)
     )
 
 
+def _go_back(state: State, site: Site, now: Instant, blockers: Blockers) -> None:
+    """What was rejected goes back at once: it waits for no window that something new has opened, nor until a newer version
+    has passed its gates."""
+    back = locking.ways_back(state, site)
+    if not back or _waits_for_members(state, site, blockers):
+        return
+    hooks, missing = choosing.hooks_alone(state, site, now, blockers)
+    if missing:
+        return
+    collecting_group = site.collecting
+    group = collecting.open_group(state, site, now, now, without_window=True)
+    locking.lock(state, site, group, back, hooks, now, now)
+    site.collecting = collecting_group
+    _requeue(state, site)
+
+
 def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Blockers) -> bool:
     """Changed variables, and what an operator ordered, run as a cycle of their own, hooks included, without a window; what
     is ordered back of a cycle that has failed goes in that one.
@@ -233,9 +251,7 @@ def _tidy_waiting_group(state: State, site: Site, now: Instant, blockers: Blocke
     locking.drop_dependents(state, site, group, now, blockers)
     if not _has_changes(state, site, group):
         site.waiting = None
-        withdrawn = any(member.state == "dropped" for member in group.members)
-        reason = "every locked version was withdrawn" if withdrawn else "what it was to change is so already"
-        locking.end_unstarted(state, group, "aborted", reason, now)
+        locking.end_unstarted(state, group, "aborted", _why_nothing_is_left(group), now)
         _requeue(state, site)
         return
     blockers.watch(wakes.location(*site.location))
@@ -245,6 +261,15 @@ def _tidy_waiting_group(state: State, site: Site, now: Instant, blockers: Blocke
             blockers.hold(Reason.AWAITING_CYCLE)
         if not joined and group.status != "queued":
             state.group_changed(group, "queued", now)
+
+
+def _why_nothing_is_left(group: Group) -> str:
+    states = {member.state for member in group.members}
+    if "skipped" in states:
+        return "every locked version was skipped or withdrawn"
+    return (
+        "every locked version was withdrawn" if "dropped" in states else "what it was to change is so already"
+    )
 
 
 def _start_of_waiting_group(state: State, site: Site, now: Instant, blockers: Blockers) -> GroupStart | None:

@@ -17,7 +17,7 @@ from headgate.kernel.instants import Instant
 
 
 def of_window(state: State, site: Site, now: Instant) -> GateResult:
-    group, repair = site.collecting, locking.repair_ahead(site)
+    group, repair = site.collecting, locking.repair_ahead(state, site)
     if repair is not None:
         verdict = decisions.pending(
             Reason.AWAITING_CYCLE,

@@ -28,6 +28,9 @@ class Blockers(msgspec.Struct):
     """What people are to be asked. To judge is not to ask them: whoever carries out the plan does."""
     flaws: tuple[ScopeFlaw, ...] = ()
     """What people are to be warned of, likewise."""
+    is_without_slots: bool = False
+    """Of a cycle that has lost its slot: what would run next asks for one first."""
+    asks_for_slots: bool = False
 
     def add(self, judged: GateResult) -> None:
         if not judged.is_allowed:

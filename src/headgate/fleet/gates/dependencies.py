@@ -32,10 +32,10 @@ def _known_order(resource: ResourceNode) -> KnownOrder:
 def _upstream_targets(
     known: KnownOrder, rule: BoundRule[DeploymentDependency], target: Target
 ) -> list[Target]:
-    named = known.matched.get(rule)
+    named = known.matched.get((rule, target.site))
     if named is None:
-        here_by_name = sorted(target.resource.targets.items())
-        named = known.matched[rule] = [other for _, other in here_by_name if rule.is_upstream(other)]
+        beside = sorted(_beside(target).items())
+        named = known.matched[rule, target.site] = [other for _, other in beside if rule.is_upstream(other)]
     matched = [other for other in named if other.deployment is not target.deployment]
     here = {other.deployment.name for other in matched if other.environment is target.environment}
     return [
@@ -43,6 +43,14 @@ def _upstream_targets(
         for other in matched
         if other.environment is target.environment or other.deployment.name not in here
     ]
+
+
+def _beside(target: Target) -> dict[str, Target]:
+    """Targets of the resource, and who is at the target's site for the end of its cycle although it is none any more: the
+    cycle keeps its order."""
+    if target.site is None:
+        return target.resource.targets
+    return {**target.resource.targets, **{other.name: other for other in target.site.members.values()}}
 
 
 def names_only_itself(rule: BoundRule[DeploymentDependency], target: Target) -> bool:
@@ -111,7 +119,13 @@ def may_have_rings(resource: ResourceNode) -> bool:
 
 def _has_ring(resource: ResourceNode) -> bool:
     """Those who wait for nobody that is left are taken away, until nobody is left or nobody can go."""
-    waiting = {target: set(all_upstreams(target)) for target in resource.targets.values()}
+    waiting: dict[Target, set[Target]] = {}
+    open_ends = list(resource.targets.values())
+    while open_ends:
+        target = open_ends.pop()
+        if target not in waiting:
+            waiting[target] = set(all_upstreams(target))
+            open_ends.extend(waiting[target])
     while waiting:
         free = [target for target, upstreams in waiting.items() if waiting.keys().isdisjoint(upstreams)]
         if not free:

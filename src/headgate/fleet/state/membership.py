@@ -36,6 +36,7 @@ def _new_site(
 def _join(state: State, site: Site, target: Target) -> None:
     site.members[target.deployment.name] = target
     site.plan = None
+    site.resource.order = None
     target.site = site
     if site.bracket.entered(target.deployment.name):
         state.forms_changed()
@@ -50,6 +51,7 @@ def leave(state: State, target: Target) -> None:
     name = target.deployment.name
     del site.members[name]
     site.plan = None
+    site.resource.order = None
     if site.bracket.left(name):
         state.forms_changed()
     if name in site.record.watermarks or name in site.record.backs:

@@ -108,8 +108,8 @@ class KnownOrder:
     __slots__ = ("has_ring", "matched", "upstreams")
 
     def __init__(self) -> None:
-        self.matched: dict[BoundRule[DeploymentDependency], list[Target]] = {}
-        """Whom a rule names here, by name."""
+        self.matched: dict[tuple[BoundRule[DeploymentDependency], Site | None], list[Target]] = {}
+        """Whom a rule names here, by name, for those who stand at a site or at none."""
         self.upstreams: dict[tuple[BoundRule[DeploymentDependency], Target], list[Target]] = {}
         self.has_ring: bool | None = None
         """Whether any of them wait for each other; None while nobody has asked."""
