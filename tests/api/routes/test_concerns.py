@@ -171,6 +171,16 @@ def test_an_approval_of_what_runs_everywhere_changes_nothing(client: Client) -> 
     assert concerns(vote(client)) == (0, [], "v1 runs on all of them already: the vote changes nothing")
 
 
+def test_an_approval_of_what_something_newer_has_replaced_changes_nothing(client: Client) -> None:
+    for tag in ("v1", "v2"):
+        versions(client, tag)
+        for job in fleet.jobs(client, 2):
+            fleet.finish(client, job)
+    fleet.put(client, "policies", "careful", rules=[{"approval": {}}])
+    nothing = "v1 or something newer runs on all of them already: the vote changes nothing"
+    assert concerns(vote(client)) == (0, [], nothing)
+
+
 def test_a_vote_without_the_role_that_is_asked_for_does_not_count(client: Client, server: Server) -> None:
     fleet.put(client, "policies", "careful", rules=[{"approval": {"roles": ["release-manager"]}}])
     versions(client, "v1")

@@ -91,10 +91,17 @@ def of_vote(state: State, version: VersionNode, environment: str, roles: Sequenc
         return of(
             [one.name for one in asking], f"the vote does not count: it needs the role {' or '.join(wanted)}"
         )
-    ahead = [target.name for target in asking if target.record.deployed != version.id]
+    ahead = [target.name for target in asking if _is_ahead(state, target, version)]
+    runs = "" if all(target.record.deployed == version.id for target in asking) else "or something newer "
     return of(
-        ahead, None if ahead else f"{version.tag} runs on all of them already: the vote changes nothing"
+        ahead, None if ahead else f"{version.tag} {runs}runs on all of them already: the vote changes nothing"
     )
+
+
+def _is_ahead(state: State, target: Target, version: VersionNode) -> bool:
+    """What is older than that which runs there asks nobody: it is not the next."""
+    runs = state.version(target.record.deployed)
+    return runs is None or version.order > runs.order
 
 
 def _asking(target: Target, version: VersionNode) -> Iterator[BoundRule[Approval | ScopedVersion]]:
