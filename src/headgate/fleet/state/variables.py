@@ -13,6 +13,8 @@ from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Bindings, Target
 from headgate.kernel import plain_values
 
+_encode = msgspec.json.Encoder().encode
+
 
 class Sourced(msgspec.Struct, frozen=True):
     """A value and who has set it: the `name` of the resource, the deployment or the variable set, and for a value that
@@ -32,7 +34,9 @@ def resolve(state: State, target: Target) -> Variables:
 def are_same(one: Variables, other: Variables) -> bool:
     """Whether a release with the one is the release with the other: also a value that becomes true after it was 1 is to be
     brought to the target."""
-    return one == other and all(
+    if not one or one != other:
+        return one == other
+    return _encode(one) == _encode(other) or all(
         plain_values.are_equal(value, others) for (_, value), (_, others) in zip(one, other, strict=True)
     )
 
