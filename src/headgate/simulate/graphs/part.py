@@ -161,9 +161,13 @@ class GraphPart:
         if plan.instance_pass is None:
             return
         self._watch.planned(plan.instance_pass, now)
-        for unit in plan.instance_pass.units:
-            found = unit.last_applied.object
-            if found is None or labels.NODE_ID not in found.labels:
+        units = list(plan.instance_pass.units)
+        written = {unit.key for unit in units if unit.is_written}
+        for unit in units:
+            last = unit.last_applied
+            found = last.object
+            is_taken = last is not unit and last.key in written
+            if found is None or is_taken or labels.NODE_ID not in found.labels:
                 continue
             is_ready = unit.is_ready
             if is_ready and not self._ready.get(found.uid) and found.kind != "Pod":
