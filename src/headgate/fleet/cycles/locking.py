@@ -5,15 +5,19 @@ A cycle brings its resource to versions that were allowed together; what is publ
 
 from __future__ import annotations
 
+import msgspec
+
 from headgate.fleet.cycles import choosing, giving_up, jobs, prerequisites, running, shape
 from headgate.fleet.cycles.choosing import Locks
 from headgate.fleet.cycles.targets import has_failed
 from headgate.fleet.gates import dependencies, gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import MEMBER_UNDER_WAY, Group, GroupStatus, JobKind, Member
+from headgate.fleet.rules.environment_progression import EnvironmentProgression
 from headgate.fleet.rules.failure_budget import FailureBudget
 from headgate.fleet.rules.gate import Gate
 from headgate.fleet.rules.gradual_rollout import GradualRollout
+from headgate.fleet.rules.version_selector import VersionSelector
 from headgate.fleet.state import candidates, rollbacks, variables, wakes
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site, Target, VersionNode
@@ -81,14 +85,20 @@ def repair_ahead(state: State, site: Site) -> Group | None:
 
 def _goes_alone(state: State, site: Site, group: Group) -> bool:
     """A repair goes first. Where something new would have a turn, a gate, a budget or an upstream outside the bracket to wait
-    for, they do not share a cycle."""
+    for, or may be denied after it was locked, they do not share a cycle."""
     return _is_repair(state, site, group) and any(
         _may_be_held(site, target) for target in site.members.values()
     )
 
 
+_MAY_HOLD: tuple[type[msgspec.Struct], ...] = (
+    GradualRollout, FailureBudget, Gate, VersionSelector, EnvironmentProgression
+)  # fmt: skip
+"""What a lock may have to wait for, or may come to be denied by, before its group starts."""
+
+
 def _may_be_held(site: Site, target: Target) -> bool:
-    if any(target.rules.of(kind) for kind in (GradualRollout, FailureBudget, Gate)):
+    if any(target.rules.of(kind) for kind in _MAY_HOLD):
         return True
     return any(upstream.site is not site for upstream in dependencies.all_upstreams(target))
 
@@ -371,7 +381,7 @@ def ways_back(state: State, site: Site) -> Locks:
     """Members whose version was rejected and is to go back, and for which no group has locked anything since: what ran there
     before."""
     found: Locks = {}
-    for name in shape.of_site(site).others:
+    for name in shape.of_site(site).others if state.going_back else ():
         target = site.members[name]
         runs = candidates.deployed_version(state, target)
         if runs is None or not runs.goes_back or not site.is_home_of(target):

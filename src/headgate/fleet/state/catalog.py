@@ -149,6 +149,10 @@ def put_version(state: State, version: model.Version) -> VersionNode:
     bisect.insort(deployment.versions, node, key=_ORDER)
     deployment.tags[version.tag] = node
     state.versions[version.id] = node
+    if node.goes_back:
+        state.going_back.add(node.id)
+    else:
+        state.going_back.discard(node.id)
     for target in state.known_of(deployment):
         state.touch(target)
     for pair in deployment.pairs.values():
@@ -165,6 +169,7 @@ def remove_version(state: State, node: VersionNode) -> None:
     deployment.versions.remove(node)
     del deployment.tags[node.tag]
     del state.versions[node.id]
+    state.going_back.discard(node.id)
     state.progress.pop(node.id, None)
     state.verified.pop(node.id, None)
     state.judge_anew(node.id)

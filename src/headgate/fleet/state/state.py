@@ -139,6 +139,8 @@ class State:
         self.deployments: dict[str, DeploymentNode] = {}
         self.policies: dict[str, PolicyNode] = {}
         self.versions: dict[str, VersionNode] = {}
+        self.going_back: set[str] = set()
+        """Those of the versions that were rejected and go back where they run."""
         self.job_agents: dict[str, model.JobAgent] = {}
         self.variable_sets: dict[str, tuple[model.VariableSet, cel.Selector | None]] = {}
         self.freezes: dict[str, tuple[model.Freeze, cel.Selector | None]] = {}
