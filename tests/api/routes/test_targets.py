@@ -271,6 +271,19 @@ def test_explain_begins_with_what_changes_it_and_ends_with_what_one_can_do(clien
     ]
 
 
+def test_what_failed_on_many_is_tried_again_with_one_command(client: Client) -> None:
+    fleet.publish(client, "v1")
+    for name in ("node-1", "node-2"):
+        fleet.finish(client, fleet.jobs(client, 1, resource=name)[0], "failure")
+    groups = client.get("/v1/deployments/api/explain", environment="prod").json["reasons"]
+    failed = next(group for group in groups if group["state"] == "failed")
+    assert failed["count"] == 2
+    assert [action["command"] for action in failed["actions"]][:2] == [
+        "headgate retry api -e prod",
+        "headgate retry api/prod/node-1",
+    ]
+
+
 def test_what_is_marked_as_bad_is_not_offered_to_be_marked_again(client: Client) -> None:
     fleet.publish(client, "v1")
     fleet.finish(client, fleet.jobs(client, 1, resource="node-1")[0], "failure")

@@ -136,7 +136,7 @@ class Reasons:
     def sorted(self) -> list[ReasonGroup]:
         """What needs a person first, then what still moves, then what is done; large groups first."""
         return sorted(
-            self._groups.values(),
+            map(_with_acts_on_many, self._groups.values()),
             key=lambda group: (
                 group.state in _SETTLED,
                 not group.blocked,
@@ -145,6 +145,15 @@ class Reasons:
                 group.message,
             ),
         )
+
+
+def _with_acts_on_many(group: ReasonGroup) -> ReasonGroup:
+    """What can be tried again on the first can be tried again on all of them with one command."""
+    again = remedies.retry_of(group.targets[0])
+    if group.count > 1 and any(action.command == again for action in group.actions):
+        all_of_them = remedies.retrying_all(group.targets[0].partition("/")[0], group.environment)
+        group = msgspec.structs.replace(group, actions=(all_of_them, *group.actions))
+    return group
 
 
 def _first_that_holds(explanation: Explanation) -> RuleLine | None:

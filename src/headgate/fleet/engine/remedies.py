@@ -337,7 +337,7 @@ def _of_state(state: State, target: Target, stance: model.TargetState, now: Inst
         effect = f"gives up the next attempt and goes back to {back.after.tag}"
         yield Action(f"headgate rollback {name}", "target:act", effect)
     if stance in ("failed", "rolledBack") and orders.prospect(state, target, "retry", None, now).flaw is None:
-        yield Action(f"headgate retry {name}", "target:act", "tries it again")
+        yield Action(retry_of(target.name), "target:act", "tries it again")
     if (
         stance in ("failed", "verifying")
         and orders.prospect(state, target, "rollback", None, now).flaw is None
@@ -356,6 +356,15 @@ def _rule(one: GateResult) -> str:
     assert one.rule is not None
     rule = one.rule.rule
     return f"{_word(rule.name or str(rule.index))} --policy {_word(one.rule.policy.name)}"
+
+
+def retry_of(target: str) -> str:
+    return f"headgate retry {_word(target)}"
+
+
+def retrying_all(deployment: str, environment: str) -> Action:
+    command = f"headgate retry {_word(deployment)} -e {_word(environment)}"
+    return Action(command, "target:act", "tries again whatever failed there, and shows first what that is")
 
 
 def _word(text: str) -> str:
