@@ -19,6 +19,8 @@ class PodState(NamedTuple):
     number: int
     template_hash: str
     is_available: bool
+    has_ended: bool
+    """Nothing of it runs any more: it is no unit, it only stands in its index's way until it is deleted."""
 
 
 class PodTally:
@@ -75,6 +77,7 @@ class PodTally:
                 _number(item.labels.get(labels.POD_INDEX)) or 0,
                 item.labels.get(labels.POD_TEMPLATE_HASH, ""),
                 is_available,
+                has_ended,
             )
         else:
             pods.pop(item.name, None)
@@ -86,6 +89,9 @@ class PodTally:
         item = self.cliques.get(clique)
         owners = _owners(item)
         return [pod for pod in self.pods.get(clique, {}).values() if pod.owner in owners]
+
+    def living_pods(self, clique: NamespacedName) -> int:
+        return sum(not pod.has_ended for pod in self.own_pods(clique))
 
     def available_pods(self, clique: NamespacedName) -> int:
         owners = _owners(self.cliques.get(clique))

@@ -168,7 +168,7 @@ def resolved(strategy: ComponentStrategy, replicas: int) -> BudgetLimits:
 
 def count(pcs: PodCliqueSet, scope: Scope, tally: PodTally) -> Count:
     if scope.level == "clique":
-        return Count(tally.available_pods(scope.namespaced_name), len(tally.own_pods(scope.namespaced_name)))
+        return Count(tally.available_pods(scope.namespaced_name), tally.living_pods(scope.namespaced_name))
     if scope.level == "group":
         replicas = tally.group_replicas(scope.namespaced_name)
         return Count(tally.available_group_replicas(scope.namespaced_name), len(replicas))
