@@ -14,15 +14,17 @@ from headgate.fleet.cycles import (
     overruling,
     readiness,
     shape,
+    targets,
     unclaimed,
 )
 from headgate.fleet.cycles.choosing import Choices
 from headgate.fleet.cycles.readiness import GroupStart
+from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group
 from headgate.fleet.state import membership, variables, wakes
 from headgate.fleet.state.state import State
-from headgate.fleet.state.units import Site
+from headgate.fleet.state.units import Site, Target
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 
@@ -225,6 +227,7 @@ def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Bl
         target = site.members[name]
         if target.record.attempts and not locking.is_in_started_group(site, name):
             jobs.reconsider_attempt(state, target, now)
+            _wait_for_what_is_paused(state, target, blockers)
     due = ordered_rollbacks.take_in(state, site, locking.due_without_a_window(state, site, members), now)
     if not due or _waits_for_members(state, site, blockers):
         return False
@@ -240,6 +243,14 @@ def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Bl
     # What a window was opened for may not be new any more beside what goes back.
     _requeue(state, site)
     return True
+
+
+def _wait_for_what_is_paused(state: State, target: Target, blockers: Blockers) -> None:
+    """A retry that was ordered before the bracket came, of what somebody has paused, is made when that is ready again."""
+    version = targets.paused_retry(state, target)
+    held = gates.paused(version) if version is not None else None
+    if held is not None:
+        blockers.add(held)
 
 
 def _tidy_waiting_group(state: State, site: Site, now: Instant, blockers: Blockers) -> None:

@@ -72,6 +72,8 @@ def of_member(state: State, target: Target, site: Site, now: Instant) -> Iterato
             yield ahead, explain_windows.of_window(state, site, now) if site.collecting else _no_cycle(site)
     if not shown:
         yield from _unhooked_verdicts(state, target, site, now)
+    if not locking.is_in_started_group(site, target.deployment.name):
+        yield from explain_attempts.of_paused(state, target)
     yield from explain_rollbacks.verdicts_of(state, target)
     yield from _given_up_verdicts(state, target, site, now)
     yield from _passed_over_verdicts(state, target, site, now)
