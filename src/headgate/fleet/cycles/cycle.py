@@ -67,7 +67,7 @@ def advance(
         _put_back_as_ordered(state, site, group, now, blockers)
     if group.status == "failed":
         return
-    if group.phase == "rollingBack" and not group_rollbacks.advance(state, site, group, now, blockers):
+    if group.phase == "rollingBack" and not _has_gone_back(state, site, group, now, blockers):
         return
     if group.phase == "forward" and leaving.is_broken_off(group):
         leaving.break_off(state, site, group, now)
@@ -84,6 +84,17 @@ def advance(
                 return
     if all(member.state in MEMBER_SETTLED for member in group.members):
         finishing.end(state, site, group, group.outcome or "completed", now)
+
+
+def _has_gone_back(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> bool:
+    """Whether the group goes on after its rollback. What the others have locked was not asked about while one of them went
+    back: it may have been withdrawn since."""
+    if not group_rollbacks.advance(state, site, group, now, blockers):
+        return False
+    if group.phase == "forward":
+        _give_up_withdrawn(state, site, group, now, blockers)
+        locking.drop_withdrawn(state, site, group, now, blockers)
+    return group.status != "failed" and group.phase != "rollingBack"
 
 
 def _put_back_as_ordered(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
