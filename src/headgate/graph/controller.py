@@ -135,9 +135,10 @@ class GraphController:
                 yield request_for(owner)
             if not is_own_status:
                 yield key
-        for carrier in (item, before):
-            if carrier is not None and labels.INSTANCE_ID in carrier.labels:
-                yield from self._instance_with(carrier)
+        if labels.INSTANCE_ID in item.labels:
+            yield from self._instance_with(item)
+        if before is not None and before.labels != item.labels and labels.INSTANCE_ID in before.labels:
+            yield from self._instance_with(before)
         for name, kinds in self._external_kinds.items():
             if (key.group, key.kind) in kinds:
                 yield from self._instances_of(name)

@@ -1,5 +1,6 @@
 """Moments and spans of time as whole microseconds, so that equal inputs give equal decisions to the last bit."""
 
+import functools
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -45,7 +46,9 @@ def parse(text: str) -> Instant:
         raise ValueError(f"{text!r} is not a time that exists: {error}") from None
 
 
+@functools.lru_cache(maxsize=1024)
 def show(instant: Instant) -> str:
+    """Remembered: all that is written in one pass carries the same few moments."""
     moment = to_datetime(instant)
     text = moment.replace(microsecond=0, tzinfo=None).isoformat()
     if moment.microsecond:

@@ -21,7 +21,14 @@ from headgate.kernel.documents import Moment
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.promises import FLEET, GRAPH, WORKLOAD
-from headgate.promises.base import FleetPromise, Promise, RunEnding, Unfinished
+from headgate.promises.base import (
+    FleetPromise,
+    GraphPromise,
+    Promise,
+    RunEnding,
+    Unfinished,
+    WorkloadPromise,
+)
 from headgate.promises.books.graph_writes import GraphWrites
 from headgate.promises.books.mirror import Mirror
 from headgate.promises.books.tally import PodTally
@@ -158,12 +165,14 @@ class GraphWatch(Watch):
         self._promises = tuple(
             promise(cluster, self._record, signals, self._is_paused, self._known) for promise in GRAPH
         )
+        self._write_listeners = _listeners(self._promises, GraphPromise, "written")
+        self._plan_listeners = _listeners(self._promises, GraphPromise, "planned")
         cluster.listen(self._changed)
 
     def _changed(self, change: ObjectChange) -> None:
         for write in self._writes.read(change):
-            for promise in self._promises:
-                promise.written(write)
+            for listen in self._write_listeners:
+                listen(write)
 
     def _known(self, key: Key) -> Object | None:
         return self._seen().get(key)
@@ -179,8 +188,8 @@ class GraphWatch(Watch):
         return any(labels.is_paused(each.annotations) for each in (top, instance) if each is not None)
 
     def planned(self, instance_pass: InstancePass, now: Instant) -> None:
-        for promise in self._promises:
-            promise.planned(instance_pass, now)
+        for listen in self._plan_listeners:
+            listen(instance_pass, now)
 
     def planned_rollout(self, rollout: DefinitionRollout, now: Instant) -> None:
         for promise in self._promises:
@@ -213,11 +222,12 @@ class WorkloadWatch(Watch):
     def __init__(self, cluster: ClusterPort) -> None:
         super().__init__()
         self._promises = tuple(promise(cluster, self._record) for promise in WORKLOAD)
+        self._change_listeners = _listeners(self._promises, WorkloadPromise, "changed")
         cluster.listen(self._changed)
 
     def _changed(self, change: ObjectChange) -> None:
-        for promise in self._promises:
-            promise.changed(change)
+        for listen in self._change_listeners:
+            listen(change)
 
     def decides_on(self, pcs: PodCliqueSet) -> None:
         for promise in self._promises:

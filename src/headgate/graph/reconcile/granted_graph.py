@@ -6,8 +6,6 @@ not come to write it was granted nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from headgate.graph.reconcile import cluster_view, conditions, labels
 from headgate.kernel.objects import Object
 
@@ -15,13 +13,13 @@ from headgate.kernel.objects import Object
 def number_of(instance: Object, view: cluster_view.ClusterView) -> int:
     """0 for none yet. Where somebody took its revisions away its status still says what it had; one that has neither has
     only begun."""
-    found = {
-        int(item.spec["number"]): item.status["inputs"]
-        for item in cluster_view.revisions_among(view.parts_of(instance.uid), instance)
-        if isinstance(item.status.get("inputs"), Mapping)
-    }
-    if found:
-        return int(found[max(found)].get("graphRevision") or 0)
+    newest, inputs = -1, None
+    for item in cluster_view.revisions_among(view.parts_of(instance.uid), instance):
+        found = item.status.get("inputs")
+        if isinstance(found, dict) and item.spec["number"] > newest:
+            newest, inputs = item.spec["number"], found
+    if inputs is not None:
+        return int(inputs.get("graphRevision") or 0)
     own = instance.status.get(conditions.OWN) or {}
     started_on = instance.annotations.get(labels.STARTED_ON, "")
     is_number = started_on.isascii() and started_on.isdigit()

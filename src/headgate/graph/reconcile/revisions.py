@@ -151,17 +151,22 @@ def key_for(instance: Object, number: int) -> Key:
     return Key("kro.run", KIND, instance.namespace or HOME_OF_CLUSTER_SCOPED, name)
 
 
-def is_of(item: Object, instance: Object) -> bool:
+def is_of(revision: Object, instance: Object) -> bool:
     """Whether it is where the instance's own revisions are: anybody may put the instance's id onto what is his."""
-    number = item.spec.get("number")
-    return isinstance(number, int) and item.key == key_for(instance, number)
+    number = revision.spec.get("number")
+    # Every instance of a kind is asked whenever its definition is looked at: the name alone tells nearly always.
+    return (
+        isinstance(number, int)
+        and revision.name == name_of(f"{instance.kind.lower()}-{instance.name}", number)
+        and revision.namespace == (instance.namespace or HOME_OF_CLUSTER_SCOPED)
+    )
 
 
 def grants(item: Object, text: str) -> bool:
     """Whether the object that the text names was granted at this revision."""
     nodes = item.status.get("nodes")
-    return isinstance(nodes, Mapping) and any(
-        isinstance(node, Mapping) and text in (node.get("granted") or ()) for node in nodes.values()
+    return isinstance(nodes, dict) and any(
+        isinstance(node, dict) and text in (node.get("granted") or ()) for node in nodes.values()
     )
 
 
@@ -192,7 +197,7 @@ def to_object(revision: InstanceRevision, instance: Object, definition: str) -> 
 def from_object(item: Object) -> InstanceRevision | None:
     """None if its status was never written: nothing was granted at it, only its number is taken."""
     inputs = item.status.get("inputs")
-    if not isinstance(inputs, Mapping):
+    if not isinstance(inputs, dict):
         return None
     return InstanceRevision(
         number=int(item.spec["number"]),

@@ -156,8 +156,9 @@ class _Pass:
         self._known = {revision.number: revision for revision in found}
 
     def run(self) -> DefinitionRollout:
-        self._instances = definition_removal.instances_of(self._item, self._view)
-        if self._item.deleted_at is not None and not self._instances:
+        is_going = self._item.deleted_at is not None
+        self._instances = definition_removal.instances_of(self._item, self._view) if is_going else []
+        if is_going and not self._instances:
             return DefinitionRollout(definition_removal.release(self._item, self._view), 0, [], None)
         newest, problems = self._newest_graph()
         if newest is None:
@@ -175,7 +176,7 @@ class _Pass:
         }
         accepted = AcceptedGraph(self._item.name, graph, graphs, self._is_paused, self._let_on)
         self._let_go(number, members)
-        if self._item.deleted_at is not None:
+        if is_going:
             self._actions += definition_removal.deletions(self._item, self._instances, self._view)
         self._write_status(self._status(newest, members, problems))
         return DefinitionRollout(
