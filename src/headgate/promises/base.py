@@ -80,7 +80,10 @@ class FleetPromise(Promise):
         self._broken = broken
 
     def changed(self, change: changes.Change, now: Instant) -> None:
-        """An accepted change; the mirror has it already."""
+        """An accepted change, but for reports; the mirror has it already."""
+
+    def reported(self, report: changes.JobReported, now: Instant) -> None:
+        """By far the most of what is accepted, and next to nobody asks: what a report does is seen at the job."""
 
     def job_created(self, job: records.Job, verdicts: Sequence[Any], now: Instant) -> None: ...
 

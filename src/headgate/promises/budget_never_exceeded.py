@@ -67,6 +67,8 @@ class FleetBudgetNeverExceeded(BudgetNeverExceeded, FleetPromise):
 
     def _is_skipped(self, budget: Budget, job: records.Job, now: Instant) -> bool:
         """A person let the resource work beyond the limit, with everything that is to run; it counts for everyone else."""
+        if not self._skips:
+            return False
         group = self.mirror.groups.get(job.group) if job.group is not None else None
         versions = {(job.deployment, job.tag)}
         for member in group.members if group is not None else ():

@@ -231,9 +231,7 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
 
     def _judge_windows(self, target: TargetKey, tag: str, now: Instant) -> Iterator[str]:
         for policy, rule in self._rules(target):
-            if rule.kind != "deploymentWindow" or self._skips.let_pass(
-                rule, (target.deployment, tag), target.environment, target.resource, now
-            ):
+            if rule.kind != "deploymentWindow" or self._is_skipped(rule, target, tag, now):
                 continue
             is_first = rule.spec.first_deployment == "bypass" and target.name not in self._deployed
             if not is_first and not deployment_window.judge(rule.spec, now).is_allowed:
@@ -243,10 +241,12 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
         if self._deployed.get(target.name) == tag:
             return
         for rule in self._lines.against(target, version):
-            if not self._skips.let_pass(
-                rule, (target.deployment, tag), target.environment, target.resource, now
-            ):
+            if not self._is_skipped(rule, target, tag, now):
                 yield f"although the line of {target.deployment} {tag} is stopped ({rule.label})"
+
+    def _is_skipped(self, rule: model.Rule, target: TargetKey, tag: str, now: Instant) -> bool:
+        version = (target.deployment, tag)
+        return self._skips.let_pass(rule, version, target.environment, target.resource, now)
 
     def _judge_order(self, job: records.Job, group: records.Group, now: Instant) -> Iterator[str]:
         role = next(
@@ -296,11 +296,16 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
     def _deployment(self, name: str) -> dict[str, Any]:
         return self.mirror.view("Deployment", name) or {}
 
-    def _unskipped(self, job: records.Job, now: Instant) -> Iterator[Bound]:
+    def _unskipped(self, job: records.Job, now: Instant) -> list[Bound]:
+        found = self._rules(TargetKey.of_job(job))
+        if not self._skips:
+            return found
         version = (job.deployment, job.tag)
-        for policy, rule in self._rules(TargetKey.of_job(job)):
-            if not self._skips.let_pass(rule, version, job.environment, job.resource, now):
-                yield policy, rule
+        return [
+            (policy, rule)
+            for policy, rule in found
+            if not self._skips.let_pass(rule, version, job.environment, job.resource, now)
+        ]
 
     def _rules(self, target: TargetKey) -> list[Bound]:
         found = self._rules_by_target.get(target)

@@ -16,11 +16,9 @@ class NoLostEvent(FleetPromise):
         self._reported: dict[str, str] = {}
         self._ended: set[str] = set()
 
-    def changed(self, change: changes.Change, now: Instant) -> None:
-        if not isinstance(change, changes.JobReported) or change.job in self._ended:
-            return
-        if change.status in model.JOB_TERMINAL:
-            self._reported[change.job] = change.status
+    def reported(self, report: changes.JobReported, now: Instant) -> None:
+        if report.status in model.JOB_TERMINAL and report.job not in self._ended:
+            self._reported[report.job] = report.status
 
     def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
         if job.status in model.JOB_TERMINAL:

@@ -81,6 +81,7 @@ class FleetWatch(Watch):
         self.job_changes_count = 0
         self._promises = tuple(promise(mirror, self._record) for promise in checked)
         self._change_listeners = self._listeners("changed")
+        self._report_listeners = self._listeners("reported")
         self._created_listeners = self._listeners("job_created")
         self._job_listeners = self._listeners("job_changed")
         self._group_listeners = self._listeners("group_changed")
@@ -94,6 +95,10 @@ class FleetWatch(Watch):
         return bool(self._promises)
 
     def accepted(self, change: changes.Change) -> None:
+        if isinstance(change, changes.JobReported):
+            for listen in self._report_listeners:
+                listen(change, self.now)
+            return
         self.mirror.apply(change)
         for listen in self._change_listeners:
             listen(change, self.now)

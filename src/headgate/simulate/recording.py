@@ -22,6 +22,8 @@ class Recording(FleetWatch):
 
     def accepted(self, change: changes.Change) -> None:
         super().accepted(change)
+        if isinstance(change, changes.JobReported):
+            return
         if isinstance(change, changes.Put) and isinstance(change.object, model.Version):
             self.tags[change.object.id] = change.object.tag
         self.ledger.changed(change)

@@ -50,10 +50,13 @@ class Skips:
             case _:
                 pass
 
+    def __bool__(self) -> bool:
+        return bool(self._skips)
+
     def let_pass(
         self, rule: model.Rule, version: Version | None, environment: str, resource: str, now: Instant
     ) -> bool:
-        return bool(self._skips) and any(
+        return any(
             skip.rule == rule.id and skip.names(version, environment, resource, now)
             for skip in self._skips.values()
         )
