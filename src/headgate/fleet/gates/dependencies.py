@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from typing import Any
 
 from headgate.fleet.gates import version_dependencies
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.rules.deployment_dependency import DeploymentDependency, Upstream
 from headgate.fleet.state import repairs, wakes
 from headgate.fleet.state.state import GateResult, State
-from headgate.fleet.state.units import BoundRule, KnownOrder, ResourceNode, Target
+from headgate.fleet.state.units import BoundRule, KnownOrder, ResourceNode, Site, Target
 from headgate.kernel import instants
 
 
@@ -32,10 +33,7 @@ def _known_order(resource: ResourceNode) -> KnownOrder:
 def _upstream_targets(
     known: KnownOrder, rule: BoundRule[DeploymentDependency], target: Target
 ) -> list[Target]:
-    named = known.matched.get((rule, target.site))
-    if named is None:
-        beside = sorted(_beside(target).items())
-        named = known.matched[rule, target.site] = [other for _, other in beside if rule.is_upstream(other)]
+    named = _named(known, rule, target)
     matched = [other for other in named if other.deployment is not target.deployment]
     here = {other.deployment.name for other in matched if other.environment is target.environment}
     return [
@@ -43,6 +41,15 @@ def _upstream_targets(
         for other in matched
         if other.environment is target.environment or other.deployment.name not in here
     ]
+
+
+def _named(known: KnownOrder, rule: BoundRule[DeploymentDependency], target: Target) -> list[Target]:
+    """Everybody whom the rule names where the target stands, itself included."""
+    named = known.matched.get((rule, target.site))
+    if named is None:
+        beside = sorted(_beside(target).items())
+        named = known.matched[rule, target.site] = [other for _, other in beside if rule.is_upstream(other)]
+    return named
 
 
 def _beside(target: Target) -> dict[str, Target]:
@@ -113,25 +120,55 @@ def may_have_rings(resource: ResourceNode) -> bool:
     that who waits in a plain order, as nearly everybody does, need not look for a ring of its own."""
     known = _known_order(resource)
     if known.has_ring is None:
-        known.has_ring = _has_ring(resource)
+        known.has_ring = _do_rules_lead_back(known, resource) and _do_targets_lead_back(resource)
     return known.has_ring
 
 
-def _has_ring(resource: ResourceNode) -> bool:
-    """Those who wait for nobody that is left are taken away, until nobody is left or nobody can go."""
-    waiting: dict[Target, set[Target]] = {}
+def _do_rules_lead_back(known: KnownOrder, resource: ResourceNode) -> bool:
+    """Whether following the rules of whom a rule names, and theirs, one can come to the same rule again. Rules are few
+    where targets are many, and without such a way there is no ring of targets either."""
+    leads_to: dict[tuple[BoundRule[DeploymentDependency], Site | None], set[Hashable]] = {}
+    open_ends = [
+        (rule, target)
+        for target in resource.targets.values()
+        for rule in target.rules.of(DeploymentDependency)
+    ]
+    while open_ends:
+        rule, target = open_ends.pop()
+        if (rule, target.site) in leads_to:
+            continue
+        following = [
+            (further, other)
+            for other in _named(known, rule, target)
+            for further in other.rules.of(DeploymentDependency)
+            if any(each.deployment is not other.deployment for each in _named(known, further, other))
+        ]
+        leads_to[rule, target.site] = {(further, other.site) for further, other in following}
+        open_ends.extend(following)
+    return _leads_back(leads_to)
+
+
+def _do_targets_lead_back(resource: ResourceNode) -> bool:
+    upstreams: dict[Target, set[Target]] = {}
     open_ends = list(resource.targets.values())
     while open_ends:
         target = open_ends.pop()
-        if target not in waiting:
-            waiting[target] = set(all_upstreams(target))
-            open_ends.extend(waiting[target])
-    while waiting:
-        free = [target for target, upstreams in waiting.items() if waiting.keys().isdisjoint(upstreams)]
-        if not free:
+        if target not in upstreams:
+            upstreams[target] = set(all_upstreams(target))
+            open_ends.extend(upstreams[target])
+    return _leads_back(upstreams)
+
+
+def _leads_back(leads_to: Mapping[Any, Set[Any]]) -> bool:
+    """Whether a way comes back to where it was. Who leads to nobody that is left is taken away, until nobody is left or
+    nobody can go."""
+    left = dict(leads_to)
+    while left:
+        ends = [one for one, others in left.items() if left.keys().isdisjoint(others)]
+        if not ends:
             return True
-        for target in free:
-            del waiting[target]
+        for one in ends:
+            del left[one]
     return False
 
 
