@@ -86,13 +86,15 @@ def lockable_versions(state: State, target: Target, on_flaw: OnFlaw | None = Non
         return []
     deployed = candidates.deployed_version(state, target)
     goes_back = deployed is not None and deployed.goes_back
+    known = deployed.order if deployed is not None and not goes_back else None
+    has_bars = bool(target.record.rolled_back or target.record.failures)
     found = []
     for version in candidates.newest_first(target, on_flaw):
-        is_no_news = deployed is not None and not goes_back and version.order <= deployed.order
-        is_barred = targets.is_barred(state, target, version)
-        if is_barred and goes_back:
-            continue
-        if is_no_news or is_barred:
+        if known is not None and version.order <= known:
+            break
+        if has_bars and targets.is_barred(state, target, version):
+            if goes_back:
+                continue
             break
         found.append(version)
         if goes_back:

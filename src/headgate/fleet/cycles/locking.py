@@ -357,8 +357,9 @@ def due_without_a_window(state: State, site: Site, members: shape.Shape) -> OwnC
         record = site.members[name].record
         if record.ordered is not None or record.rollback_to is not None:
             order_taken(state, site, name)
+    targets_here = site.members
     for name in members.others:
-        target = site.members[name]
+        target = targets_here[name]
         record = target.record
         if record.given_up_values is not None:
             giving_up.forget_other_values(state, target)

@@ -222,9 +222,9 @@ def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Bl
 
     Whether one was made, so that another may be due: what the superseded group was about to run counts no more.
     """
-    members = shape.of_site(site)
+    members, targets_here = shape.of_site(site), site.members
     for name in members.others:
-        target = site.members[name]
+        target = targets_here[name]
         if target.record.attempts and not locking.is_in_started_group(site, name):
             jobs.reconsider_attempt(state, target, now)
             _wait_for_what_is_paused(state, target, blockers)
