@@ -110,8 +110,11 @@ def _sync(
             children.say(situation, built, "is made again")
         return
     priority = revisions.template_at(situation.pcs, wanted).priority_class_name
-    strange = _edited(situation, item, gang, priority)
-    if _priority(item) == priority and _says(item, gang, references) and not strange:
+    if (
+        _priority(item) == priority
+        and _says(item, gang, references)
+        and _has_its_marks(situation, item, gang)
+    ):
         if item is not seen:
             situation.writes.gangs.append(Update(item))
         return
@@ -119,6 +122,7 @@ def _sync(
     situation.writes.gangs.append(
         Update(replace(item, spec=built.spec, labels={**item.labels, **built.labels}, owners=built.owners))
     )
+    strange = _edited(situation, item, gang, priority)
     if strange:
         children.say(situation, item, "is put back", strange)
 
@@ -131,8 +135,11 @@ def _edited(situation: Situation, item: Object, gang: Gang, priority: str) -> st
         return "spec.podgroups"
     if _priority(item) != priority and not _is_followed(situation, _priority(item)):
         return "spec.priorityClassName"
-    marks = labels.of_replica(situation.pcs.name, gang.pcs_index)
-    return "" if marks.items() <= item.labels.items() else "labels"
+    return "" if _has_its_marks(situation, item, gang) else "labels"
+
+
+def _has_its_marks(situation: Situation, item: Object, gang: Gang) -> bool:
+    return labels.of_replica(situation.pcs.name, gang.pcs_index).items() <= item.labels.items()
 
 
 def _priority(item: Object) -> Any:

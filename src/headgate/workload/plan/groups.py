@@ -134,7 +134,6 @@ def _upkeep(
 ) -> None:
     """A clique that is missing comes back as its siblings are: a replica of the group is of one revision. A member has
     no budget of its own; scaling it in must not cost the group a replica."""
-    own = wanted.hash if _follows(situation, replica.cliques, wanted) else _own_revision(replica)
     taken = _taken_indices(item)
     for name, clique in replica.cliques.items():
         live = clique.live_object
@@ -144,7 +143,9 @@ def _upkeep(
                     children.note_lost(situation, model.CLIQUE_KIND, clique.name, iter(clique.pods))
                 situation.writes.delete_clique(clique, "its owner is gone")
             else:
-                _create(situation, template, item, replica.index, situation.revision(own), (name,))
+                is_moved = _follows(situation, replica.cliques, wanted)
+                revision = situation.revision(wanted.hash if is_moved else _own_revision(replica))
+                _create(situation, template, item, replica.index, revision, (name,))
             continue
         live = _up_to_date(situation, template, item, replica, live, name, wanted, is_moved_in_place)
         limits = Limits(int(live.spec["replicas"]), 0, 1)
@@ -182,9 +183,11 @@ def _up_to_date(
     """Replicas follow the template; the revision only where its content is the same or somebody else deletes."""
     clique = situation.pcs.template.clique(name)
     own_hash = live.labels.get(labels.REVISION)
-    is_same_content = live.labels.get(labels.POD_TEMPLATE_HASH) == wanted.clique_hashes.get(name)
-    is_back = _follows(situation, {name: replica.cliques[name]}, wanted)
-    takes_over = own_hash != wanted.hash and (is_moved_in_place or is_same_content or is_back)
+    takes_over = own_hash != wanted.hash and (
+        is_moved_in_place
+        or live.labels.get(labels.POD_TEMPLATE_HASH) == wanted.clique_hashes.get(name)
+        or _follows(situation, {name: replica.cliques[name]}, wanted)
+    )
     if not takes_over and live.spec.get("replicas") == clique.replicas:
         return live
     revision = wanted if takes_over else situation.revision(own_hash)
