@@ -58,7 +58,7 @@ class ObjectCache:
             return False
         if self._gone_versions.get(key, -1) >= item.resource_version:
             return False
-        self._put(known, item)
+        self._put(key, known, item)
         return True
 
     def forget(self, item: Object) -> bool:
@@ -92,12 +92,11 @@ class ObjectCache:
         for key, item in present.items():
             before = self._objects.get(key)
             if before is None or (before.uid, before.resource_version) != (item.uid, item.resource_version):
-                self._put(before, item)
+                self._put(key, before, item)
                 changed.append((before, item))
         return changed
 
-    def _put(self, known: Object | None, item: Object) -> None:
-        key = item.key
+    def _put(self, key: Key, known: Object | None, item: Object) -> None:
         self._take_out(key, known)
         self._objects[key] = item
         self._by_kind.setdefault((key.group, key.kind), {})[key] = item

@@ -89,9 +89,9 @@ class GraphController:
             if is_definition(item.key) and item.api_version == definition.API_VERSION:
                 self._enqueue(item.key)
                 self._enqueue_instances_of(item.name)
-            elif labels.FINALIZER in item.finalizers and (item.key.group, item.kind) in kinds:
+            elif labels.FINALIZER in item.finalizers and (item.group, item.kind) in kinds:
                 # An instance; it may have to go after its definition has gone.
-                self._definition_of[item.key.group, item.kind] = kinds[item.key.group, item.kind]
+                self._definition_of[item.group, item.kind] = kinds[item.group, item.kind]
                 self._enqueue(item.key)
 
     def _enqueue_instances_of(self, name: str) -> None:
@@ -152,15 +152,16 @@ class GraphController:
         accepted = self._accepted.get(name)
         if accepted is None or before is None or accepted.newest.propagate_when:
             return True
-        return rollouts.standing_of(item) != rollouts.standing_of(before)
+        return rollouts.has_moved(before, item)
 
     def _owner_of(self, revision: Object) -> Iterator[Key]:
         found = revision.labels
         for group, kind in self._kinds_of(found.get(labels.DEFINITION_NAME, "")):
             for namespace in (revision.namespace, ""):
-                instance = self._cache.get(Key(group, kind, namespace, found.get(labels.INSTANCE_NAME, "")))
+                key = Key(group, kind, namespace, found.get(labels.INSTANCE_NAME, ""))
+                instance = self._cache.get(key)
                 if instance is not None and instance.uid == found.get(labels.INSTANCE_ID):
-                    yield instance.key
+                    yield key
 
     def is_part(self, item: Object) -> bool:
         """Whether it is an instance's. Its labels alone say little: anybody may put them onto what is his."""
@@ -173,9 +174,10 @@ class GraphController:
             return
         for group, kind in self._kinds_of_owner(found):
             place = found.get(labels.INSTANCE_NAMESPACE, "")
-            instance = self._cache.get(Key(group, kind, place, found[labels.INSTANCE_NAME]))
+            key = Key(group, kind, place, found[labels.INSTANCE_NAME])
+            instance = self._cache.get(key)
             if instance is not None and instance.uid == found.get(labels.INSTANCE_ID):
-                yield instance.key
+                yield key
 
     def _kinds_of_owner(self, found: Mapping[str, str]) -> list[tuple[str, str]]:
         """By the kind of the instance: an object that is an instance itself carries the name of its own definition."""
@@ -209,13 +211,13 @@ class GraphController:
     def _accepted_for(
         self, instance: Object, now: Instant, planner_cache: PlannerCache
     ) -> AcceptedGraph | None:
-        accepted = self._accepted.get(self._definition_of.get((instance.key.group, instance.kind), ""))
+        accepted = self._accepted.get(self._definition_of.get((instance.group, instance.kind), ""))
         if accepted is None:
             top = self.plan_of(
                 request_for(instance.labels.get(labels.DEFINITION_NAME, "")), now, planner_cache
             )
             accepted = top.rollout.accepted if isinstance(top, DefinitionPlan) else None
-        if accepted is None or _kind_of(accepted) != (instance.key.group, instance.kind):
+        if accepted is None or _kind_of(accepted) != (instance.group, instance.kind):
             # Its labels may name the definition of a graph that holds it, and not its own.
             return None
         # The cache may have heard of a pause that the definition was not looked at for yet.

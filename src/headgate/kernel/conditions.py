@@ -62,11 +62,14 @@ class RefusedWrite(msgspec.Struct, frozen=True):
 
 def refusal(status: Mapping[str, Any]) -> RefusedWrite | None:
     """What a status says of a write that was refused."""
-    moment = since(status, WRITES_ACCEPTED, "False")
-    if moment is None:
-        return None
-    written = next(each for each in status["conditions"] if each.get("type") == WRITES_ACCEPTED)
-    return RefusedWrite(str(written.get("message") or ""), moment)
+    # Asked of every object in every pass, and nearly none has the condition.
+    written = next(
+        (each for each in status.get("conditions") or () if each.get("type") == WRITES_ACCEPTED), None
+    )
+    moment = None if written is None else since(status, WRITES_ACCEPTED, "False")
+    return (
+        None if written is None or moment is None else RefusedWrite(str(written.get("message") or ""), moment)
+    )
 
 
 def with_refusal(status: Mapping[str, Any], message: str, generation: int, now: Instant) -> dict[str, Any]:

@@ -55,6 +55,10 @@ class Object(msgspec.Struct, eq=False, gc=False):
     other: dict[str, Any] = {}
 
     @property
+    def group(self) -> str:
+        return group_of(self.api_version)
+
+    @property
     def key(self) -> Key:
         # Asked for by every index of every look: the tuple is made without the checks of its own constructor.
         return tuple.__new__(Key, (group_of(self.api_version), self.kind, self.namespace, self.name))

@@ -38,7 +38,7 @@ def is_set(item: Object) -> bool:
 
 
 def is_claim_template(item: Object) -> bool:
-    return item.kind == model.CLAIM_TEMPLATE_KIND and item.key.group == model.CLAIM_GROUP
+    return item.kind == model.CLAIM_TEMPLATE_KIND and item.group == model.CLAIM_GROUP
 
 
 def claim_templates(item: Object, get: Callable[[Key], Object | None]) -> list[Object]:

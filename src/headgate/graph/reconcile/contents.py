@@ -108,7 +108,7 @@ def is_in_force(item: Object, content: Content, marks: Mapping[str, str]) -> boo
 
 def own_annotations(item: Object, annotations: Mapping[str, Any]) -> dict[str, Any]:
     """Of annotations of the object, those that are nobody's but their writer's."""
-    kept = KEPT_BY_CLUSTER.get((item.key.group, item.kind), frozenset())
+    kept = KEPT_BY_CLUSTER.get((item.group, item.kind), frozenset())
     return {name: value for name, value in annotations.items() if name not in kept}
 
 

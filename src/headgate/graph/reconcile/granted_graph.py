@@ -6,7 +6,7 @@ not come to write it was granted nothing.
 
 from __future__ import annotations
 
-from headgate.graph.reconcile import cluster_view, conditions, labels
+from headgate.graph.reconcile import cluster_view, conditions, labels, revisions
 from headgate.kernel.objects import Object
 
 
@@ -14,10 +14,15 @@ def number_of(instance: Object, view: cluster_view.ClusterView) -> int:
     """0 for none yet. Where somebody took its revisions away its status still says what it had; one that has neither has
     only begun."""
     newest, inputs = -1, None
-    for item in cluster_view.revisions_among(view.parts_of(instance.uid), instance):
-        found = item.status.get("inputs")
-        if isinstance(found, dict) and item.spec["number"] > newest:
-            newest, inputs = item.spec["number"], found
+    for item in view.parts_of(instance.uid):
+        if not cluster_view.is_revision(item):
+            continue
+        number, found = item.spec.get("number"), item.status.get("inputs")
+        if not isinstance(number, int) or number <= newest or not isinstance(found, dict):
+            continue
+        # Last, because it compares names, and all instances are asked whenever a definition is looked at.
+        if revisions.is_of(item, instance):
+            newest, inputs = number, found
     if inputs is not None:
         return int(inputs.get("graphRevision") or 0)
     own = instance.status.get(conditions.OWN) or {}

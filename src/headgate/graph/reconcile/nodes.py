@@ -86,7 +86,7 @@ class NodeUnit:
     @property
     def last_applied(self) -> NodeUnit:
         """The item as it was last granted: itself, or what it is the successor of."""
-        return self if self.has_own_grant or not self.predecessors else self.predecessors[0]
+        return self if not self.predecessors or self.has_own_grant else self.predecessors[0]
 
     @property
     def has_own_grant(self) -> bool:
@@ -206,9 +206,14 @@ def is_observed(item: Object) -> bool:
     """Whether the status is about what the object is now, where the status says so. That of an instance of a graph is
     its author's, and says so in the part that is ours."""
     own = item.status.get(crd.OWN_STATUS)
-    parts = (item.status, own) if isinstance(own, dict) else (item.status,)
-    seen = [part.get("observedGeneration") for part in parts]
-    return all(not isinstance(each, int) or each >= item.generation for each in seen)
+    return _is_of_generation(item.status, item.generation) and (
+        not isinstance(own, dict) or _is_of_generation(own, item.generation)
+    )
+
+
+def _is_of_generation(status: Mapping[str, object], generation: int) -> bool:
+    seen = status.get("observedGeneration")
+    return not isinstance(seen, int) or seen >= generation
 
 
 def meets(gates: Sequence[GateExpression], bindings: Mapping[str, object]) -> bool:

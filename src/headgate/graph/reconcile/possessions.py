@@ -24,11 +24,12 @@ class Possessions:
                 self.observe(item, is_gone=False)
 
     def observe(self, revision: Object, *, is_gone: bool) -> None:
-        self._forget(revision.key)
+        key = revision.key
+        self._forget(key)
         if not is_gone:
             instance = revision.labels.get(labels.INSTANCE_ID, "")
-            self._revisions.setdefault(instance, {})[revision.key] = revision
-            self._instances[revision.key] = instance
+            self._revisions.setdefault(instance, {})[key] = revision
+            self._instances[key] = instance
 
     def _forget(self, key: Key) -> None:
         instance = self._instances.pop(key, None)

@@ -101,8 +101,9 @@ class Resolver:
     def is_pure(self, node: CompiledNode) -> bool:
         """Whether the inputs of a revision alone say what the node is."""
         return all(
-            self._states[name].node.template is None for name in node.depends_on if name in self._states
-        ) and node.depends_on <= set(self._states)
+            (state := self._states.get(name)) is not None and state.node.template is None
+            for name in node.depends_on
+        )
 
     def _in_line(self, read: frozenset[str]) -> Iterator[str]:
         """Of what is read, what a node has to wait for, in the order of the graph."""

@@ -97,8 +97,15 @@ def is_instance_ready(instance: Object, number: int) -> bool:
     )
 
 
-def standing_of(instance: Object) -> tuple[object, ...]:
-    """All that a definition without gates of its own goes by in one of its instances."""
+def has_moved(before: Object, instance: Object) -> bool:
+    """Whether anything is another that a definition without gates of its own goes by in one of its instances."""
+    # What the planner wrote about it is what changes most, and is told without looking at the rest.
+    return before.status.get(conditions.OWN) != instance.status.get(conditions.OWN) or _standing_of(
+        before
+    ) != _standing_of(instance)
+
+
+def _standing_of(instance: Object) -> tuple[object, ...]:
     annotations = instance.annotations
     return (
         instance.uid,
@@ -111,7 +118,6 @@ def standing_of(instance: Object) -> tuple[object, ...]:
         instance.labels.get(labels.OWNED),
         instance.labels.get(labels.DEFINITION_NAME),
         labels.FINALIZER in instance.finalizers,
-        instance.status.get(conditions.OWN),
         refusal(instance.status),
     )
 
@@ -462,8 +468,11 @@ def propagated(number: int, members: list[RolloutMember]) -> Condition:
         return Condition(kind, "True", Reason.PROPAGATED, f"all instances at graph revision {number}")
     so_far = f"{landed} of {len(members)} instances at graph revision {number}"
     for member in members:
-        if member.refusal is not None and not (member.is_updated and member.has_landed):
-            message = f"{so_far}; {member.instance.name}: {member.refusal.message}"
+        if member.is_updated and member.has_landed:
+            continue
+        refused = member.refusal
+        if refused is not None:
+            message = f"{so_far}; {member.instance.name}: {refused.message}"
             return Condition(kind, "False", Reason.WRITE_REFUSED, message)
     if any(member.is_on_its_way for member in members):
         return Condition(kind, "Unknown", Reason.PROPAGATING, so_far)

@@ -141,7 +141,9 @@ class Roster:
 
     def _extras(self, node: CompiledNode, resolved: desired.Resolved, judge: Judge) -> list[NodeUnit]:
         """Granted and not wanted any more."""
-        granted = self._ledger.granted.get(node.id, {})
+        granted = self._ledger.granted.get(node.id)
+        if not granted:
+            return []
         texts = {wanted.text for wanted in resolved.wanted}
         return [
             self._granted(node, text, number, grant, judge)

@@ -78,7 +78,7 @@ class LiveGraphController(GraphController):
     def requests(
         self, item: Object, before: Object | None, *, is_gone: bool, is_own_status: bool
     ) -> Iterable[Key]:
-        if item.kind == CRD_KIND and item.key.group == CRD_GROUP:
+        if item.kind == CRD_KIND and item.group == CRD_GROUP:
             self._crd_changed(item)
         elif item.kind in (kinds.DEFINITION.kind, kinds.GRAPH_REVISION.kind) and not is_own_status:
             self._graph_changed()

@@ -40,7 +40,7 @@ class ListedObjects:
         return next((item for item in self._items if item.key == key), None)
 
     def of_kind(self, group: str, kind: str) -> Iterable[Object]:
-        return [item for item in self._items if (item.key.group, item.kind) == (group, kind)]
+        return [item for item in self._items if (item.group, item.kind) == (group, kind)]
 
 
 class AdmissionFacts:

@@ -42,8 +42,9 @@ class GraphWrites:
             int(item.annotations.get(labels.REVISION) or 0),
             item.annotations.get(labels.CONTENT, ""),
         )
-        before = self._known.get(item.key)
-        self._known[item.key] = written
+        key = item.key
+        before = self._known.get(key)
+        self._known[key] = written
         if not change.is_spec_write:
             return
         was_here = before is not None and before.owner == written.owner
