@@ -42,6 +42,7 @@ _ASKED = _OF_MOMENT | {
     "versionSelector",
 }
 """Rules that are asked about every ordinary start, whatever the fleet looks like."""
+_LOOKED_AT = _JUDGED_AGAIN | _ASKED
 _SETTLED_WITHOUT_A_JOB = frozenset({"unchanged", "dropped", "skipped"})
 
 
@@ -311,9 +312,7 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
         found = self._rules_by_target.get(target)
         if found is None:
             found = self._rules_by_target[target] = [
-                (policy, rule)
-                for policy, rule in self.mirror.rules_over(*target)
-                if rule.kind in _JUDGED_AGAIN | _ASKED
+                (policy, rule) for policy, rule in self.mirror.rules_over(*target) if rule.kind in _LOOKED_AT
             ]
         return found
 
