@@ -79,15 +79,15 @@ def test_a_version_has_room_in_its_deployment_by_name_or_id(engine: Engine) -> N
 
 
 def test_targets_are_listed_with_what_leaves_some_of_them_out(engine: Engine) -> None:
-    running = release_targets.listed(engine, TargetFilter(state="running"), ALL, NOW)
+    running = release_targets.listed(engine, TargetFilter(state="running"), ALL, NOW, is_read=False)
     assert [key for key, one in running if one is not None] == [
         ("web/prod/node-1",),
         ("web/prod/node-2",),
         ("web/prod/node-3",),
     ]
-    failed = release_targets.listed(engine, TargetFilter(state="failed"), ALL, NOW)
+    failed = release_targets.listed(engine, TargetFilter(state="failed"), ALL, NOW, is_read=False)
     assert [one for _, one in failed] == [None, None, None]
-    assert release_targets.listed(engine, TargetFilter(deployment="api"), ALL, NOW) == []
+    assert release_targets.listed(engine, TargetFilter(deployment="api"), ALL, NOW, is_read=False) == []
 
 
 def test_a_status_stays_as_it_was_given(engine: Engine) -> None:

@@ -41,8 +41,8 @@ EXPLAINED_STEP = 30
 
 class ListedRow(NamedTuple):
     document: dict[str, Any]
-    bindings: Mapping[str, Any]
-    """What a selector reads of it: a filter may too."""
+    bindings: Mapping[str, Any] | None
+    """What a selector reads of it: a filter may too, where there is one."""
 
 
 Row = tuple[Key, ListedRow | None]
@@ -66,15 +66,16 @@ def _written(status: TargetStatus) -> dict[str, Any]:
     }
 
 
-def _with_reason(view: EngineView, row: dict[str, Any], is_asked: bool) -> dict[str, Any]:
+def _add_reason(view: EngineView, row: dict[str, Any], is_asked: bool) -> None:
     """What is up to date has no reason, and nothing next: most are, and need not be explained."""
-    if not is_asked:
-        return {**row, "desired": None, "message": None, "nextEvaluationTime": None}
-    if row["state"] == "upToDate":
-        return {**row, "desired": row["current"], "message": "", "nextEvaluationTime": None}
-    found = view.engine.explain(row["name"], view.now)
-    at = rendering.shown_or_none(found.next_evaluation_time)
-    return {**row, "desired": found.desired, "message": found.message, "nextEvaluationTime": at}
+    desired, message, at = None, None, None
+    if is_asked and row["state"] == "upToDate":
+        desired, message = row["current"], ""
+    elif is_asked:
+        found = view.engine.explain(row["name"], view.now)
+        desired, message = found.desired, found.message
+        at = rendering.shown_or_none(found.next_evaluation_time)
+    row["desired"], row["message"], row["nextEvaluationTime"] = desired, message, at
 
 
 async def list_targets(call: Request) -> Answer:
@@ -85,10 +86,10 @@ async def list_targets(call: Request) -> Answer:
 
     async def fetch(page: Page, position: Key | None, count: int) -> Sequence[Row]:
         return await replies.ask(
-            call, partial(_rows, wanted, version, state_wanted, reasons, page, position, count)
+            call, partial(_rows, wanted, version, state_wanted, reasons, is_read, page, position, count)
         )
 
-    reasons = bool(call.query.get("reasons"))
+    reasons, is_read = bool(call.query.get("reasons")), call.query.get("cel") is not None
     is_sparse = state_wanted is not None or version is not None
     step = EXPLAINED_STEP if reasons else JUDGED_STEP
     listing = Listing(
@@ -113,6 +114,7 @@ def _rows(
     version: str | None,
     state_wanted: str | None,
     reasons: bool,
+    is_read: bool,
     page: Page,
     position: Key | None,
     count: int,
@@ -122,12 +124,17 @@ def _rows(
     names = {name: finding.name_or_same(engine, _FILTERED[name], value) for name, value in wanted.items()}
     scope = None if version is None else finding.version_of(engine, names["deployment"], version)
     chosen = TargetFilter(**names, version=scope, state=state_wanted)
-    found = release_targets.listed(engine, chosen, page.range_behind(position, count), view.now)
+    range_ = page.range_behind(position, count)
+    found = release_targets.listed(engine, chosen, range_, view.now, is_read=is_read)
     return [(key, None if one is None else _row(view, *one, reasons)) for key, one in found]
 
 
-def _row(view: EngineView, status: TargetStatus, bindings: Mapping[str, Any], reasons: bool) -> ListedRow:
-    return ListedRow(_with_reason(view, _written(status), reasons), bindings)
+def _row(
+    view: EngineView, status: TargetStatus, bindings: Mapping[str, Any] | None, reasons: bool
+) -> ListedRow:
+    document = _written(status)
+    _add_reason(view, document, reasons)
+    return ListedRow(document, bindings)
 
 
 _FILTERED = {

@@ -102,8 +102,9 @@ def _has_work(state: State, target: Target, now: Instant) -> bool:
 
 def _is_to_run(target: Target) -> bool:
     """In any group of its site: one may wait behind another in which the target is done."""
-    groups = target.site.groups() if target.site is not None else ()
-    members = (group.member(target.deployment.name) for group in groups)
+    if target.site is None:
+        return False
+    members = (group.member(target.deployment.name) for group in target.site.groups())
     return any(member is not None and member.state in STILL_TO_RUN for member in members)
 
 

@@ -39,8 +39,8 @@ class TargetStatus(TargetParts, frozen=True):
     job: records.Job | None
 
 
-Matched = tuple[TargetStatus, Mapping[str, Any]]
-"""How a target is, and what a selector reads of it."""
+Matched = tuple[TargetStatus, Mapping[str, Any] | None]
+"""How a target is, and what a selector reads of it if that was asked for."""
 
 
 class TargetFilter(msgspec.Struct, frozen=True):
@@ -51,6 +51,10 @@ class TargetFilter(msgspec.Struct, frozen=True):
     resource: str | None = None
     version: Version | None = None
     state: str | None = None
+
+    @property
+    def has_parts(self) -> bool:
+        return (self.deployment, self.environment, self.resource) != (None, None, None)
 
 
 def names(engine: Engine) -> Collection[str]:
@@ -105,24 +109,25 @@ def variables_of(engine: Engine, name: str) -> tuple[tuple[str, variables.Source
 
 
 def listed(
-    engine: Engine, wanted: TargetFilter, range_: KeyRange, now: Instant
+    engine: Engine, wanted: TargetFilter, range_: KeyRange, now: Instant, *, is_read: bool
 ) -> list[tuple[Key, Matched | None]]:
     """As many as the range counts. None for those that only their scope or state leaves out, which takes a look at each:
-    whoever goes on behind the last one need not look at them again."""
+    whoever goes on behind the last one need not look at them again. `is_read` is whether a selector will read them."""
     state = engine.state
     scope = None if wanted.version is None else state.versions[wanted.version.id]
     keys = _keys(engine, wanted)
+    has_parts = wanted.has_parts
     rows: list[tuple[Key, Matched | None]] = []
     for key in msgspec.structs.replace(range_, count=len(keys)).of(keys):
         target = state.targets[key[0]]
-        if not _has_parts(target, wanted):
+        if has_parts and not _is_made_of(target, wanted):
             continue
         is_in_scope = scope is None or candidates.in_scope(scope, target)
         found = _status_of(engine, target, now) if is_in_scope else None
         if found is None or wanted.state not in (None, found.state):
             rows.append((key, None))
         else:
-            rows.append((key, (found, target.bindings())))
+            rows.append((key, (found, target.bindings() if is_read else None)))
         if len(rows) == range_.count:
             break
     return rows
@@ -142,7 +147,7 @@ def _keys(engine: Engine, wanted: TargetFilter) -> list[Key]:
     return keys[first : bisect.bisect_left(keys, (f"{wanted.deployment}{chr(ord('/') + 1)}",))]
 
 
-def _has_parts(target: Target, wanted: TargetFilter) -> bool:
+def _is_made_of(target: Target, wanted: TargetFilter) -> bool:
     return (
         wanted.deployment in (None, target.deployment.name)
         and wanted.environment in (None, target.environment.name)
