@@ -74,6 +74,12 @@ class Family:
 
 
 _OWNERS = (model.SCALING_GROUP_KIND, model.CLIQUE_KIND)
+_FAMILY = (model.KIND, *_OWNERS)
+
+
+def _is_owned(item: Object) -> bool:
+    """By a set, or by what is part of one."""
+    return any(owner.kind in _FAMILY for owner in item.owners)
 
 
 def _by_label(item: Object) -> Key | None:
@@ -81,7 +87,7 @@ def _by_label(item: Object) -> Key | None:
     name = item.labels.get(labels.PART_OF)
     if name is None or item.labels.get(labels.MANAGED_BY) != labels.MANAGER:
         return None
-    if any(owner.kind not in (model.KIND, *_OWNERS) for owner in item.owners):
+    if any(owner.kind not in _FAMILY for owner in item.owners):
         return None
     return request_for(item.namespace, name)
 
@@ -97,6 +103,10 @@ def _is_talk(item: Object, before: Object) -> bool:
         and (item.uid, item.deleted_at, item.spec) == (before.uid, before.deleted_at, before.spec)
         and (item.labels, item.owners) == (before.labels, before.owners)
     )
+
+
+def _belongs_as_before(item: Object, before: Object) -> bool:
+    return item.owners == before.owners and item.labels == before.labels
 
 
 class WorkloadController(Generic[PlanT]):
@@ -121,12 +131,7 @@ class WorkloadController(Generic[PlanT]):
         return item.key if is_set(item) else self.index(item)
 
     def watches(self, item: Object) -> bool:
-        return (
-            is_set(item)
-            or is_claim_template(item)
-            or _by_label(item) is not None
-            or any(owner.kind == model.KIND or owner.kind in _OWNERS for owner in item.owners)
-        )
+        return _is_owned(item) or is_set(item) or is_claim_template(item) or _by_label(item) is not None
 
     def index(self, item: Object) -> Key | None:
         return None if is_set(item) or is_claim_template(item) else self._family.set_of(item)
@@ -142,10 +147,12 @@ class WorkloadController(Generic[PlanT]):
             return ()
         if is_claim_template(item):
             return self._requests_naming(item.key)
-        found = {self._request_of(each): None for each in (before, item) if each is not None}
+        found = [self._request_of(item)]
+        if before is not None and not _belongs_as_before(item, before):
+            found.insert(0, self._request_of(before))
         if is_gone:
             self._family.forget(item)
-        return tuple(request for request in found if request is not None)
+        return tuple(request for request in dict.fromkeys(found) if request is not None)
 
     def _requests_naming(self, template: Key) -> tuple[Key, ...]:
         sets = self._cache.of_kind(model.GROUP, model.KIND)
