@@ -13,7 +13,7 @@ from unittest import mock
 
 from bench import servers, service
 from headgate.fleet.model import changes
-from headgate.store import joining, postgres
+from headgate.store.sql import joining, postgres
 
 TARGETS = 2_000
 ROUNDS = 8

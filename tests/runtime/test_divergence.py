@@ -16,7 +16,7 @@ from headgate.kernel import identifiers
 from headgate.runtime.health import Health
 from headgate.runtime.workspace_engine import WorkspaceEngine
 from headgate.store import Store, UnavailableError, open_store
-from headgate.store.sql_transaction import SqlTransaction
+from headgate.store.sql.transaction import SqlTransaction
 from properties import fleets
 from properties.effort import examples
 

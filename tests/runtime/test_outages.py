@@ -13,7 +13,7 @@ import postgres
 from headgate.runtime.commands import UnknownWorkspaceError
 from headgate.runtime.worker import Worker
 from headgate.store import DiskFullError, LogEntry, RefusedError, Store, UnavailableError
-from headgate.store.sql_transaction import SqlTransaction
+from headgate.store.sql.transaction import SqlTransaction
 from store import test_failing_databases as failing_databases
 
 from . import rollout

@@ -12,7 +12,7 @@ import pytest
 from headgate.fleet.engine.engine import Decisions, Engine
 from headgate.runtime import rows
 from headgate.simulate import run, scenario
-from headgate.store.port import EngineRows
+from headgate.store.rows import EngineRows
 from headgate.store.schema import ENGINE_TABLES, TABLES
 
 ROOT = Path(__file__).parents[2]

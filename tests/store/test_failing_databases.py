@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 import postgres
-from headgate.store import DiskFullError, RefusedError, Store, UnavailableError, connections, open_store
-from headgate.store import postgres as postgres_driver
-from headgate.store.port import Event, NotAdmittedError
-from headgate.store.sqlite import SqliteDriver
+from headgate.store import DiskFullError, RefusedError, Store, UnavailableError, open_store
+from headgate.store.log import Event
+from headgate.store.port import NotAdmittedError
+from headgate.store.sql import connections
+from headgate.store.sql import postgres as postgres_driver
+from headgate.store.sql.sqlite import SqliteDriver
 
 from .values import HOME, workspace
 

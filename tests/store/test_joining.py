@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from headgate.store import Store, statements
-from headgate.store.drivers import Values
-from headgate.store.joining import joined
-from headgate.store.statements import Write
+from headgate.store import Store
+from headgate.store.sql import statements
+from headgate.store.sql.drivers import Values
+from headgate.store.sql.joining import joined
+from headgate.store.sql.statements import Write
 
 from .values import HOME
 

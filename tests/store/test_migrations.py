@@ -9,11 +9,11 @@ import pytest
 
 import postgres
 from headgate.store import Store, migrations, open_store
-from headgate.store.drivers import DatabaseDriver, Session
 from headgate.store.migrations import NewerSchemaError
-from headgate.store.postgres import PostgresDriver
-from headgate.store.sqlite import SqliteDriver
-from headgate.store.statements import Dialect
+from headgate.store.sql.drivers import DatabaseDriver, Session
+from headgate.store.sql.postgres import PostgresDriver
+from headgate.store.sql.sqlite import SqliteDriver
+from headgate.store.sql.statements import Dialect
 
 from .sample import content, filled
 from .values import HOME, append, payloads

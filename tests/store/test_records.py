@@ -7,7 +7,7 @@ import pytest
 
 from headgate.kernel import instants
 from headgate.store import Event, Store
-from headgate.store.port import Row
+from headgate.store.rows import Row
 
 from .values import (
     AWKWARD_TEXTS,

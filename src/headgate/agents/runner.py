@@ -28,7 +28,8 @@ from headgate.kernel import instants
 from headgate.kernel.backoffs import Backoff
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
-from headgate.store.port import Dispatch, Store, UnavailableError
+from headgate.store.dispatches import Dispatch
+from headgate.store.port import Store, UnavailableError
 
 logger = logging.getLogger(__name__)
 

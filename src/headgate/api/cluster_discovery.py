@@ -20,7 +20,8 @@ from headgate.api.calls import Principal, Refusal, Request, Service
 from headgate.kernel.problems import Rejected
 from headgate.kubernetes.errors import ApiError
 from headgate.runtime.commands import BusyError, UnknownWorkspaceError
-from headgate.store.port import Lease, UnavailableError
+from headgate.store.leases import Lease
+from headgate.store.port import UnavailableError
 
 USER = "discovery"
 LEASE_SECONDS = 30.0

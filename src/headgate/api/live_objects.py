@@ -18,7 +18,7 @@ from headgate.fleet.engine.queries import skips as skip_queries
 from headgate.fleet.model import kinds
 from headgate.kernel.instants import Instant
 from headgate.runtime.commands import EngineView
-from headgate.store.port import AuditEntry, Event
+from headgate.store.log import AuditEntry, Event
 
 SHOWN = {kind.name: kind for kind in kinds.ALL}
 APPROVAL, AUDIT, GROUP, JOB, SKIP, VERSION = "Approval", "AuditEntry", "Group", "Job", "Skip", "Version"

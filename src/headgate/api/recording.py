@@ -9,7 +9,8 @@ import msgspec
 from headgate.api.calls import Request
 from headgate.runtime.commands import Idempotency, KeyReusedError, Reply
 from headgate.runtime.recording import with_reason
-from headgate.store.port import AuditEntry, Remembered, Transaction
+from headgate.store.log import AuditEntry
+from headgate.store.port import Remembered, Transaction
 
 
 def once(

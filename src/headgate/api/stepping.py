@@ -14,7 +14,7 @@ from headgate.api.calls import Refusal, Request
 from headgate.kernel.problems import Rejected
 from headgate.runtime import holders
 from headgate.runtime.commands import Command, CommandContext, Reply
-from headgate.store.port import Lease, Store
+from headgate.store.leases import Lease, Leases
 
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
@@ -62,7 +62,7 @@ class Pace:
 class Held:
     """The right to do alone what takes many steps, which a crash gives back by itself."""
 
-    def __init__(self, store: Store, lease: Lease, busy: str) -> None:
+    def __init__(self, store: Leases, lease: Lease, busy: str) -> None:
         self._store = store
         self._lease = lease
         self._busy = busy
@@ -99,7 +99,7 @@ async def keep(held: Sequence[Held]) -> None:
         await one.keep()
 
 
-def _taken(store: Store, name: str) -> Lease | None:
+def _taken(store: Leases, name: str) -> Lease | None:
     for lease, _ in store.leases():
         if lease.name == name and holders.has_ended(lease.holder):
             store.release_lease(lease)

@@ -13,7 +13,8 @@ from headgate.fleet.engine import manifests
 from headgate.fleet.model import changes
 from headgate.kernel import instants
 from headgate.runtime.commands import Caller, CommandContext, EngineView
-from headgate.store.port import Event, UnavailableError
+from headgate.store.log import Event
+from headgate.store.port import UnavailableError
 
 if TYPE_CHECKING:
     from headgate.cli.serving import Process

@@ -24,7 +24,9 @@ from headgate.runtime.commands import ENGINE, Caller, KeyReusedError, Reply
 from headgate.runtime.items import WorkItem
 from headgate.runtime.recording import Recorder
 from headgate.runtime.replica import ClockSet, DivergedError, Mark, Replica, digest_of, encoded, signed
-from headgate.store.port import AuditEntry, Dispatch, EntryKind, Event, LogEntry, Remembered, Transaction
+from headgate.store.dispatches import Dispatch
+from headgate.store.log import AuditEntry, EntryKind, Event, LogEntry
+from headgate.store.port import Remembered, Transaction
 
 _MOST_ROUNDS = 50
 """A job that cannot be delivered may be tried again at once; what is left after so many goes into the next batch."""

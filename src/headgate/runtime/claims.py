@@ -9,7 +9,8 @@ import msgspec
 from headgate.fleet.model.changes import JobReported
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.store.port import Dispatch, Json, Store
+from headgate.store.dispatches import Dispatch, Dispatches
+from headgate.store.rows import Json
 
 PULL = "pull"
 DEFAULT_ATTEMPTS = 3
@@ -47,7 +48,7 @@ def begin(dispatch: Dispatch, user: str, lease_seconds: int) -> Json:
     return msgspec.json.encode(kept)
 
 
-def held_by(store: Store, workspace: str, user: str, now: Instant) -> int:
+def held_by(store: Dispatches, workspace: str, user: str, now: Instant) -> int:
     """How many claims of the workspace were made with the user's token and are kept up."""
     states = store.claim_states(workspace, PULL, now)
     return sum(msgspec.json.decode(state or b"{}", type=KeptClaim).user == user for state in states)
@@ -65,7 +66,7 @@ def take_note(dispatch: Dispatch) -> None:
     dispatch.state = msgspec.json.encode(kept)
 
 
-def end_lost(store: Store, now: Instant) -> list[tuple[str, JobReported]]:
+def end_lost(store: Dispatches, now: Instant) -> list[tuple[str, JobReported]]:
     """Gives back the claims that were not kept up, each to one caller; by workspace, what is to be said of the jobs.
 
     This is the one place where an agent is found to be lost.

@@ -13,7 +13,7 @@ from headgate.fleet.state.state import State
 from headgate.kernel import instants
 from headgate.kernel.documents import describe
 from headgate.kernel.problems import Problem, Rejected
-from headgate.store.port import Dispatch
+from headgate.store.dispatches import Dispatch
 
 DEFAULT_TIMEOUT_SECONDS = 3_600
 LONGEST_TIMEOUT_SECONDS = 366 * 86_400

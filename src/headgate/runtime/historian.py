@@ -17,8 +17,9 @@ from headgate.fleet.engine.engine import Engine
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.runtime.replica import DivergedError, Replica
-from headgate.store.port import HistoryPiece, LogEntry, Store, Workspace
-from headgate.store.sql_history import pack, unpack
+from headgate.store.history import HistoryPiece, pack, unpack
+from headgate.store.log import LogEntry
+from headgate.store.port import Store, Workspace
 
 KIND = "history"
 """Of the workspace's document with the engine, as it was at the end of what is written down."""

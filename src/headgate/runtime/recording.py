@@ -16,7 +16,7 @@ from headgate.fleet.state.state import GateResult, Notice, State, Warning
 from headgate.kernel import instants, rendering
 from headgate.kernel.instants import Instant
 from headgate.runtime.commands import Caller
-from headgate.store.port import AuditEntry, Event
+from headgate.store.log import AuditEntry, Event
 
 _encode = msgspec.json.Encoder().encode
 _OF_A_JOB = (

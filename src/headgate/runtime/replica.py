@@ -22,7 +22,8 @@ from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
 from headgate.runtime import rows
-from headgate.store.port import LogEntry, Store, Workspace
+from headgate.store.log import Log, LogEntry
+from headgate.store.port import Store, Workspace
 
 _log = logging.getLogger("headgate.replica")
 LONGEST_CATCH_UP = 20_000
@@ -146,7 +147,7 @@ class Replica:
         replica.catch_up(store)
         return replica
 
-    def catch_up(self, store: Store) -> int:
+    def catch_up(self, store: Log) -> int:
         """How many entries it took."""
         count = 0
         while True:

@@ -20,7 +20,8 @@ from headgate.fleet.state.state import State
 from headgate.kernel.identifiers import IdSource
 from headgate.runtime import policy_rows
 from headgate.store import object_table
-from headgate.store.port import EngineRows, Row, Transaction
+from headgate.store.port import Transaction
+from headgate.store.rows import EngineRows, Row
 
 _encode = msgspec.json.Encoder().encode
 Key = tuple[str, ...]

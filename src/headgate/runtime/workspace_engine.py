@@ -25,15 +25,8 @@ from headgate.runtime.items import WorkItem
 from headgate.runtime.recording import Recorder
 from headgate.runtime.replica import LONGEST_CATCH_UP, DivergedError, LeftBehindError, Replica
 from headgate.runtime.unit_check import UnitCheck
-from headgate.store.port import (
-    Lease,
-    LeaseLostError,
-    RefusedError,
-    Store,
-    UnavailableError,
-    UnknownWorkspaceError,
-    Workspace,
-)
+from headgate.store.leases import Lease, LeaseLostError
+from headgate.store.port import RefusedError, Store, UnavailableError, UnknownWorkspaceError, Workspace
 
 _log = logging.getLogger("headgate.worker")
 _MOST_RELOADS = 3

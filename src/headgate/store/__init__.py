@@ -1,14 +1,11 @@
 """Where workspaces are kept: one port, with SQLite and PostgreSQL behind it."""
 
+from headgate.store.dispatches import Dispatch
+from headgate.store.leases import Lease, LeaseLostError
+from headgate.store.log import AuditEntry, Event, LogEntry
 from headgate.store.opening import open_store
 from headgate.store.port import (
-    AuditEntry,
     DiskFullError,
-    Dispatch,
-    Event,
-    Lease,
-    LeaseLostError,
-    LogEntry,
     NotAdmittedError,
     RefusedError,
     Store,

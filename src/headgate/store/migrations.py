@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from headgate.store import statements
-from headgate.store.drivers import DatabaseDriver, Session
 from headgate.store.schema import TABLES
-from headgate.store.statements import Dialect
+from headgate.store.sql import statements
+from headgate.store.sql.drivers import DatabaseDriver, Session
+from headgate.store.sql.statements import Dialect
 
 Step = Callable[[Session, Dialect], None]
 

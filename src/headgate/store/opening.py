@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 
 from headgate.fleet.model import hiding
 from headgate.kernel.problems import Problem, Rejected
-from headgate.store.drivers import Clock, DatabaseDriver, machine_clock
 from headgate.store.port import Store
-from headgate.store.sql_store import SqlStore
+from headgate.store.sql.drivers import Clock, DatabaseDriver, machine_clock
+from headgate.store.sql.store import SqlStore
 
 OPTION = "--database"
 ALLOWED = "allowed are sqlite:///FILE, postgresql://USER@HOST/DATABASE and memory:"
@@ -36,13 +36,13 @@ def _driver(url: str, clock: Clock) -> DatabaseDriver:
             raise Rejected([Problem(OPTION, f'is "{url}", which names no file; {ALLOWED}')])
         return _sqlite(Path(path), clock)
     if scheme in ("postgresql", "postgres"):
-        from headgate.store.postgres import PostgresDriver
+        from headgate.store.sql.postgres import PostgresDriver
 
         return PostgresDriver(url)
     raise Rejected([Problem(OPTION, f'is "{hiding.of_address(url)}"; {ALLOWED}')])
 
 
 def _sqlite(path: Path | None, clock: Clock) -> DatabaseDriver:
-    from headgate.store.sqlite import SqliteDriver
+    from headgate.store.sql.sqlite import SqliteDriver
 
     return SqliteDriver(path, clock)

@@ -13,7 +13,7 @@ from api.routes.server import Client, Server
 from headgate.api import sse
 from headgate.api.calls import Principal, Refusal, Request
 from headgate.api.routes import events
-from headgate.store.port import Event
+from headgate.store.log import Event
 
 JSON = {"Accept": "application/json"}
 ANA = Principal("ana", {"*": frozenset({"read"})})

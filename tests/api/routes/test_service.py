@@ -12,7 +12,7 @@ from headgate.api.authentication import Authenticator
 from headgate.api.metrics import Metrics
 from headgate.runtime.worker import Worker, WorkerSettings
 from headgate.store import UnavailableError, Workspace, open_store
-from headgate.store.sql_transaction import SqlTransaction
+from headgate.store.sql.transaction import SqlTransaction
 
 
 def test_a_workspace_is_created_found_and_deleted(client: Client) -> None:

@@ -17,7 +17,7 @@ from headgate.api.routes.jobs import HISTORY_STEP
 from headgate.api.schemas import Page as PageSchema
 from headgate.kernel import rendering
 from headgate.runtime import recording
-from headgate.store.port import AuditEntry
+from headgate.store.log import AuditEntry
 
 
 def document(entry: AuditEntry) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from headgate.fleet.model import records
 from headgate.kernel import documents
 from headgate.kernel.problems import Rejected
 from headgate.runtime.commands import EngineView
-from headgate.store.port import Dispatch
+from headgate.store.dispatches import Dispatch
 
 
 class _Document(msgspec.Struct):

@@ -28,7 +28,7 @@ from headgate.fleet.model.changes import JobReported
 from headgate.kernel import documents, instants, rendering
 from headgate.runtime import claims
 from headgate.runtime.commands import ENGINE, CommandContext, Reply
-from headgate.store.port import Dispatch
+from headgate.store.dispatches import Dispatch
 
 CLAIMS_EACH = 1_000
 """Of one token in one workspace."""

@@ -17,7 +17,7 @@ from headgate.api.lists import LONGEST_SEARCH_SECONDS
 from headgate.api.routes import status
 from headgate.kernel import rendering
 from headgate.runtime.commands import UnknownWorkspaceError
-from headgate.store.port import Event
+from headgate.store.log import Event
 
 MOST_AT_ONCE = 500
 STREAMED_AT_ONCE = 100

@@ -33,7 +33,7 @@ from headgate.kernel import documents
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import CommandContext, Reply
-from headgate.store.port import Row
+from headgate.store.rows import Row
 
 Action = Literal["retry", "abort", "release", "skipMember"]
 _DECODER = msgspec.json.Decoder(records.Group)

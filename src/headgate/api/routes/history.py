@@ -19,7 +19,8 @@ from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime import historian, holders
 from headgate.runtime.commands import UnknownWorkspaceError
 from headgate.runtime.historian import Historian
-from headgate.store.port import HistoryPiece, Store
+from headgate.store.history import HistoryPiece
+from headgate.store.port import Store
 
 LONGEST_READING_SECONDS = 10.0
 """What is left of the log then is read when somebody asks again."""

@@ -33,7 +33,8 @@ from headgate.fleet.model.changes import JobReported
 from headgate.kernel import documents
 from headgate.runtime import claims
 from headgate.runtime.commands import CommandContext, Reply
-from headgate.store.port import Dispatch, Row
+from headgate.store.dispatches import Dispatch
+from headgate.store.rows import Row
 
 HISTORY_STEP = 500
 _DECODER = msgspec.json.Decoder(records.Job)

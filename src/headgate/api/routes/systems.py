@@ -24,7 +24,8 @@ from headgate.fleet.model import objects as model
 from headgate.kernel import documents, identifiers, instants, rendering
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import EngineView, Reply
-from headgate.store.port import AuditEntry, Transaction
+from headgate.store.log import AuditEntry
+from headgate.store.port import Transaction
 
 KIND = "System"
 

@@ -28,7 +28,8 @@ from headgate.kernel import documents, rendering
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import Reply
-from headgate.store.port import AuditEntry, Token, Transaction
+from headgate.store.log import AuditEntry
+from headgate.store.port import Token, Transaction
 
 KIND = "Token"
 

@@ -24,7 +24,8 @@ from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime import retention
 from headgate.runtime.commands import CommandContext, Reply
 from headgate.runtime.retention import Retention
-from headgate.store.port import AuditEntry, Transaction, Workspace
+from headgate.store.log import AuditEntry
+from headgate.store.port import Transaction, Workspace
 
 _EVERYWHERE = "*"
 

@@ -19,12 +19,12 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from headgate.store import connections
-from headgate.store.connections import Connections
-from headgate.store.drivers import DatabaseDriver, Session, Values
-from headgate.store.joining import joined, numbered
 from headgate.store.port import DiskFullError, NotAdmittedError, RefusedError, UnavailableError
-from headgate.store.statements import Write
+from headgate.store.sql import connections
+from headgate.store.sql.connections import Connections
+from headgate.store.sql.drivers import DatabaseDriver, Session, Values
+from headgate.store.sql.joining import joined, numbered
+from headgate.store.sql.statements import Write
 
 CHANNEL = "headgate"
 _MOST_CONNECTIONS = 10

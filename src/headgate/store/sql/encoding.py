@@ -8,7 +8,7 @@ from typing import Any
 
 from headgate.kernel import instants
 from headgate.store.schema import TABLES, Kind
-from headgate.store.statements import Dialect
+from headgate.store.sql.statements import Dialect
 
 Encoder = Callable[[Any], Any]
 

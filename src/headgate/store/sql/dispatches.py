@@ -8,10 +8,11 @@ from typing import Any
 
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.store import statements
-from headgate.store.drivers import DatabaseDriver
-from headgate.store.port import Dispatch, Json, Store
+from headgate.store.dispatches import Dispatch, Dispatches
+from headgate.store.rows import Json
 from headgate.store.schema import TABLES
+from headgate.store.sql import statements
+from headgate.store.sql.drivers import DatabaseDriver
 
 _COLUMNS = TABLES["job_dispatch"].column_names
 _CLAIM = statements.Write(
@@ -21,7 +22,7 @@ _CLAIM = statements.Write(
 )
 
 
-class SqlDispatches(Store):
+class SqlDispatches(Dispatches):
     _driver: DatabaseDriver
 
     def claim_dispatches(

@@ -6,9 +6,9 @@ import itertools
 from typing import Any
 
 from headgate.kernel.instants import Instant
-from headgate.store import encoding, statements
-from headgate.store.drivers import DatabaseDriver, Session
 from headgate.store.port import History, Store
+from headgate.store.sql import encoding, statements
+from headgate.store.sql.drivers import DatabaseDriver, Session
 
 _NUMBERED: dict[History, tuple[str, str]] = {
     "events": ("event", "event_head"),

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from headgate.store.drivers import Clock, DatabaseDriver, Session, Values, machine_clock
 from headgate.store.port import DiskFullError, RefusedError, UnavailableError
-from headgate.store.statements import Write
+from headgate.store.sql.drivers import Clock, DatabaseDriver, Session, Values, machine_clock
+from headgate.store.sql.statements import Write
 
 _BUSY_SECONDS = 30.0
 _MOST_IDLE_READERS = 8

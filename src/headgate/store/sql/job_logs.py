@@ -13,10 +13,11 @@ from typing import Any
 import msgspec
 
 from headgate.kernel.instants import Instant
-from headgate.store import encoding, statements
-from headgate.store.drivers import DatabaseDriver, Session
 from headgate.store.job_lines import JobLines, LogEnd
-from headgate.store.port import Store, UnavailableError
+from headgate.store.job_logs import JobLogs
+from headgate.store.port import UnavailableError
+from headgate.store.sql import encoding, statements
+from headgate.store.sql.drivers import DatabaseDriver, Session
 
 MOST_TOGETHER = 64
 """Pieces of one transaction."""
@@ -34,7 +35,7 @@ class _Waiting:
         self.error: Exception | None = None
 
 
-class SqlJobLogs(Store):
+class SqlJobLogs(JobLogs):
     _driver: DatabaseDriver
 
     def __init__(self) -> None:

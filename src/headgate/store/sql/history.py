@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import msgspec
-
 from headgate.kernel.instants import Instant
-from headgate.store import encoding, statements
-from headgate.store.drivers import DatabaseDriver
-from headgate.store.port import HistoryPiece, Json, Store
+from headgate.store.history import HistoryPiece, HistoryPieces, pack, unpack
+from headgate.store.sql import encoding, statements
+from headgate.store.sql.drivers import DatabaseDriver
 
 
-class SqlHistory(Store):
+class SqlHistory(HistoryPieces):
     _driver: DatabaseDriver
 
     def add_history(self, workspace: str, pieces: Sequence[HistoryPiece]) -> None:
@@ -51,15 +47,6 @@ class SqlHistory(Store):
         one = statements.select("history_piece", "workspace = ? AND segment = ? AND piece = ?")
         for key in self._driver.fetch(f"{keys} ORDER BY segment DESC, piece DESC", (workspace, since, until)):
             yield from map(_piece, self._driver.fetch(one, (workspace, *key)))
-
-
-def pack(document: Json) -> Json:
-    """Much repeats itself in it; a database keeps it as text."""
-    return msgspec.json.encode(base64.b64encode(zlib.compress(document, 1)).decode())
-
-
-def unpack(text: str | bytes) -> Json:
-    return zlib.decompress(base64.b64decode(msgspec.json.decode(text, type=str)))
 
 
 def _piece(row: tuple[Any, ...]) -> HistoryPiece:

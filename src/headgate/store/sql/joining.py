@@ -9,8 +9,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 
-from headgate.store.drivers import Values
-from headgate.store.statements import Write
+from headgate.store.sql.drivers import Values
+from headgate.store.sql.statements import Write
 
 Rows = Sequence[Values]
 Waiting = tuple[Write, Rows]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from headgate.store.statements import Dialect, Write
+from headgate.store.sql.statements import Dialect, Write
 
 Values = Sequence[Any]
 Clock = Callable[[], int]

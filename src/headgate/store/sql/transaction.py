@@ -8,21 +8,13 @@ from typing import Any
 import msgspec
 
 from headgate.kernel import identifiers
-from headgate.store import encoding, statements, token_rows
-from headgate.store.drivers import Session
-from headgate.store.port import (
-    AuditEntry,
-    Event,
-    Json,
-    Lease,
-    LeaseLostError,
-    LogEntry,
-    Remembered,
-    Token,
-    Transaction,
-    UnknownWorkspaceError,
-)
-from headgate.store.statements import Dialect, Write
+from headgate.store.leases import Lease, LeaseLostError
+from headgate.store.log import AuditEntry, Event, LogEntry
+from headgate.store.port import Remembered, Token, Transaction, UnknownWorkspaceError
+from headgate.store.rows import Json
+from headgate.store.sql import encoding, statements, token_rows
+from headgate.store.sql.drivers import Session
+from headgate.store.sql.statements import Dialect, Write
 
 _HEADS = "log_head, event_head, audit_head, consumed, sequence"
 _SET_HEADS = Write(

@@ -1,0 +1,1 @@
+"""The store on any SQL database: SQLite and PostgreSQL."""
