@@ -10,7 +10,7 @@ from starlette.routing import Route as StarletteRoute
 from starlette.routing import Router as StarletteRouter
 
 from headgate.api import routes
-from headgate.api.routing import Router
+from headgate.api.http.routing import Router
 from headgate.fleet.rules.recurrence import Recurrence
 from headgate.kernel import instants
 

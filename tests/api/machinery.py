@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import msgspec
 
-from headgate.api.app import Application, create_app
-from headgate.api.calls import Answer, Principal, Request, Route, Service
-from headgate.api.permissions import BY_ROLE
+from headgate.api.http.app import Application, create_app
+from headgate.api.http.calls import Answer, Principal, Request, Route, Service
+from headgate.api.http.permissions import BY_ROLE
 
 NOW = 1_800_000_000_000_000
 Handler = Callable[[Request], Awaitable[Answer]]

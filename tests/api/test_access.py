@@ -1,8 +1,8 @@
 import pytest
 
-from headgate.api.access import ANY_TOKEN
-from headgate.api.calls import Answer, Request
-from headgate.api.permissions import ALL, BY_ROLE, ROLES, granted
+from headgate.api.http.access import ANY_TOKEN
+from headgate.api.http.calls import Answer, Request
+from headgate.api.http.permissions import ALL, BY_ROLE, ROLES, granted
 
 from .machinery import app_of, route, send
 

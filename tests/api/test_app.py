@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.api.calls import Answer, Refusal, Request
+from headgate.api.http.calls import Answer, Refusal, Request
 from headgate.kernel.documents import Moment
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import KeyReusedError, UnknownWorkspaceError

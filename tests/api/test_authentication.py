@@ -3,11 +3,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from headgate.api import authentication, tokens
-from headgate.api.authentication import REMEMBERED_SECONDS, Authenticator
-from headgate.api.calls import Principal, Refusal
-from headgate.api.permissions import BY_ROLE
-from headgate.api.problems import headers
+from headgate.api.http import authentication, tokens
+from headgate.api.http.authentication import REMEMBERED_SECONDS, Authenticator
+from headgate.api.http.calls import Principal, Refusal
+from headgate.api.http.permissions import BY_ROLE
+from headgate.api.http.problems import headers
 from headgate.kernel import instants
 from headgate.store import Store, Token, open_store
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from headgate.api.reading import BodyLimits
+from headgate.api.http.reading import BodyLimits
 
 from .machinery import app_of, post_json, route, send
 

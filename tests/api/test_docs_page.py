@@ -3,8 +3,8 @@ import hashlib
 import re
 from html.parser import HTMLParser
 
-from headgate.api.calls import Parameter
-from headgate.api.schemas import Page
+from headgate.api.http.calls import Parameter
+from headgate.api.http.schemas import Page
 from headgate.fleet.model import objects as model
 
 from .machinery import app_of, route, send

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headgate.api.calls import Parameter
+from headgate.api.http.calls import Parameter
 
 from .machinery import app_of, route, send
 

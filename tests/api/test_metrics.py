@@ -1,6 +1,6 @@
 from typing import cast
 
-from headgate.api.metrics import Metrics
+from headgate.api.http.metrics import Metrics
 from headgate.fleet.model.records import Job
 from headgate.kernel.decisions import Reason
 from headgate.runtime.worker import wall_clock

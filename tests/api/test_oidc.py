@@ -11,11 +11,11 @@ from aiohttp import web
 from joserfc import jwt
 from joserfc.jwk import ECKey, RSAKey
 
-from headgate.api.calls import Principal, Refusal
-from headgate.api.oidc import REFRESH_EVERY_SECONDS, OidcVerifier
-from headgate.api.oidc_config import OidcConfig
-from headgate.api.oidc_provider import KEEP_SECONDS, IdentityProviderError
-from headgate.api.permissions import BY_ROLE
+from headgate.api.http.calls import Principal, Refusal
+from headgate.api.http.oidc import REFRESH_EVERY_SECONDS, OidcVerifier
+from headgate.api.http.oidc_config import OidcConfig
+from headgate.api.http.oidc_provider import KEEP_SECONDS, IdentityProviderError
+from headgate.api.http.permissions import BY_ROLE
 from headgate.kernel import documents, instants
 from headgate.kernel.problems import Rejected
 

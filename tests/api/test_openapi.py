@@ -4,10 +4,10 @@ import jsonschema_rs
 import pytest
 from schemathesis import openapi as schemathesis_openapi
 
-from headgate.api import openapi
-from headgate.api.calls import Parameter, Route
+from headgate.api.http import openapi
+from headgate.api.http.calls import Parameter, Route
+from headgate.api.http.schemas import Page, Patch
 from headgate.api.routes import ALL
-from headgate.api.schemas import Page, Patch
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
 

@@ -1,6 +1,6 @@
 import pytest
 
-from headgate.api.calls import Answer, Parameter, Request
+from headgate.api.http.calls import Answer, Parameter, Request
 
 from .machinery import app_of, post_json, route, send
 

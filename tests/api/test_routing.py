@@ -1,8 +1,8 @@
 import pytest
 
-from headgate.api.calls import Refusal
-from headgate.api.problems import headers
-from headgate.api.routing import Router
+from headgate.api.http.calls import Refusal
+from headgate.api.http.problems import headers
+from headgate.api.http.routing import Router
 
 from .machinery import route
 

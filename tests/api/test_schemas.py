@@ -7,8 +7,9 @@ import jsonschema_rs
 import msgspec
 import pytest
 
-from headgate.api import objects, schema_words
-from headgate.api.schemas import Components, Page, Patch
+from headgate.api import objects
+from headgate.api.http import schema_words
+from headgate.api.http.schemas import Components, Page, Patch
 from headgate.fleet import rules
 from headgate.fleet.model import expressions, kinds
 from headgate.fleet.model import objects as model

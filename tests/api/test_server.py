@@ -9,9 +9,9 @@ import aiohttp
 import uvicorn
 from yarl import URL
 
-from headgate.api.app import Application
-from headgate.api.calls import Answer, Request
-from headgate.api.reading import BodyLimits
+from headgate.api.http.app import Application
+from headgate.api.http.calls import Answer, Request
+from headgate.api.http.reading import BodyLimits
 
 from .machinery import app_of, route
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from headgate.api.app import Application
-from headgate.api.calls import Answer, Request
+from headgate.api.http.app import Application
+from headgate.api.http.calls import Answer, Request
 
 from .machinery import app_of, route, send
 

@@ -6,8 +6,8 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from headgate.api import tracing
-from headgate.api.calls import Answer, Request
+from headgate.api.http import tracing
+from headgate.api.http.calls import Answer, Request
 from headgate.fleet.model.records import Job
 
 from .machinery import NOW, app_of, route, send

@@ -7,10 +7,10 @@ import msgspec
 import pytest
 import yaml
 
-from headgate.api import access as guarded
-from headgate.api import permissions
-from headgate.api.metrics import Metrics
-from headgate.api.oidc_config import OidcConfig, OidcLogin
+from headgate.api.http import access as guarded
+from headgate.api.http import permissions
+from headgate.api.http.metrics import Metrics
+from headgate.api.http.oidc_config import OidcConfig, OidcLogin
 from headgate.api.routes import ALL
 from headgate.kernel import documents
 

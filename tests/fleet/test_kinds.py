@@ -4,7 +4,8 @@ from typing import get_args
 
 import pytest
 
-from headgate.api import permissions, routes
+from headgate.api import routes
+from headgate.api.http import permissions
 from headgate.cli import kinds as listed
 from headgate.fleet.engine import manifests
 from headgate.fleet.engine.engine import Engine

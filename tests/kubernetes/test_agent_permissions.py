@@ -16,7 +16,7 @@ from headgate.agents.clusters import Clusters
 from headgate.agents.kubernetes_job import KubernetesJobAgent
 from headgate.agents.kubernetes_node import KubernetesNodeAgent
 from headgate.agents.workload import WorkloadAgent
-from headgate.api.connected_clusters import ClusterConnection, ConnectedClusters, Viewer
+from headgate.api.clusters.connected_clusters import ClusterConnection, ConnectedClusters, Viewer
 from headgate.kubernetes import kubeconfig
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.errors import NotFoundError

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from headgate.api import access, reading
+from headgate.api.http import access, reading
 
 from . import fleet, waiting
 from .client import Answer, Client

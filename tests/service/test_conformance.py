@@ -13,7 +13,7 @@ from schemathesis import Case, GenerationMode
 from schemathesis.checks import CHECKS
 from schemathesis.specs.openapi.checks import negative_data_rejection
 
-from headgate.api import openapi
+from headgate.api.http import openapi
 from headgate.api.routes import ALL
 
 from . import fleet, operations

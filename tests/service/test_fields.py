@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from headgate.api import access as guarded
+from headgate.api.http import access as guarded
 
 from . import operations, reach
 from .client import Client

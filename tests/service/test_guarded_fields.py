@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headgate.api import access
+from headgate.api.http import access
 from headgate.fleet.model import kinds
 
 from . import fleet

@@ -8,7 +8,7 @@ import socket
 import threading
 from pathlib import Path
 
-from headgate.api import access
+from headgate.api.http import access
 from headgate.api.routes import claims
 
 from . import waiting

@@ -9,13 +9,9 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import (
-    access,
-    objects,
-    pruning,
-    refusals,
-)
-from headgate.api.calls import Refusal, Request
+from headgate.api import objects, pruning
+from headgate.api.http import access, refusals
+from headgate.api.http.calls import Refusal, Request
 from headgate.fleet.engine import differences, manifests
 from headgate.fleet.engine.differences import Difference
 from headgate.fleet.engine.engine import Engine

@@ -16,7 +16,7 @@ from headgate.agents import cluster_resources
 from headgate.agents.cluster_resources import Nodes
 from headgate.agents.clusters import Clusters
 from headgate.api import sets
-from headgate.api.calls import Principal, Refusal, Request, Service
+from headgate.api.http.calls import Principal, Refusal, Request, Service
 from headgate.kernel.problems import Rejected
 from headgate.kubernetes.errors import ApiError
 from headgate.runtime.commands import BusyError, UnknownWorkspaceError

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from headgate.api import evidence, problems, refusals, replies
-from headgate.api.calls import Refusal, Request
-from headgate.api.connected_clusters import (
+from headgate.api import evidence
+from headgate.api.clusters.connected_clusters import (
     CLUSTER_WIDE,
     ClusterConnection,
     ConnectedClusters,
@@ -15,6 +14,8 @@ from headgate.api.connected_clusters import (
     SilentClusterError,
     Viewer,
 )
+from headgate.api.http import problems, refusals, replies
+from headgate.api.http.calls import Refusal, Request
 from headgate.fleet.engine.queries import lookup
 from headgate.operator.crds import graphs as graph_kinds
 from headgate.operator.crds import workloads as workload_kinds

@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import objects, replies
-from headgate.api.calls import Parameter
+from headgate.api import objects
+from headgate.api.http import replies
+from headgate.api.http.calls import Parameter
 from headgate.fleet.engine.concerns import Concern
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import concerned

@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import concerning, refusals
-from headgate.api.calls import Parameter, Refusal, Request
+from headgate.api import concerning
+from headgate.api.http import refusals
+from headgate.api.http.calls import Parameter, Refusal, Request
 from headgate.fleet.engine.concerns import Concern
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import brackets, removal, votes

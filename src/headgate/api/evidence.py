@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from headgate.api import permissions, rollout_views
-from headgate.api.calls import Request
+from headgate.api.documents import rollout_views
+from headgate.api.http import permissions
+from headgate.api.http.calls import Request
 from headgate.fleet.engine import explain, explain_tree, remedies
 from headgate.fleet.model import records
 from headgate.kernel import rendering

@@ -3,7 +3,7 @@ Runs where the engine may be asked."""
 
 from __future__ import annotations
 
-from headgate.api import refusals
+from headgate.api.http import refusals
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import lookup, release_targets, versions
 from headgate.fleet.engine.queries.release_targets import TargetParts

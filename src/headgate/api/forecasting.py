@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import msgspec
 
 from headgate.api import rehearsing, sightings
-from headgate.api.calls import Request
-from headgate.api.rollout_views import ExpectedRollout, ExpectedStart
+from headgate.api.documents.rollout_views import ExpectedRollout, ExpectedStart
+from headgate.api.http.calls import Request
 from headgate.fleet.engine.change_tracker import Row
 from headgate.kernel import instants, rendering
 from headgate.kernel.documents import Moment

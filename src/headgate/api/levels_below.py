@@ -17,8 +17,8 @@ import msgspec
 from headgate.agents import job_marks
 from headgate.agents.cluster_rollouts import Explain, SeenRollout
 from headgate.agents.clusters import Clusters, ReachedCluster
-from headgate.api import replies
-from headgate.api.calls import Answer, LevelsBelow, Refusal, Request
+from headgate.api.http import replies
+from headgate.api.http.calls import Answer, LevelsBelow, Refusal, Request
 from headgate.fleet.engine.queries import lookup
 from headgate.kernel.explanations import ExplanationTree, Level
 from headgate.kernel.instants import Instant

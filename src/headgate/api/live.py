@@ -16,8 +16,9 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import replies, sightings
-from headgate.api.calls import Request
+from headgate.api import sightings
+from headgate.api.http import replies
+from headgate.api.http.calls import Request
 from headgate.fleet.engine.change_tracker import ChangeTracker, Row, Tables
 from headgate.runtime.commands import EngineView
 

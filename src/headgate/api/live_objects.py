@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import objects, replies
-from headgate.api.calls import Request
+from headgate.api import objects
+from headgate.api.http import replies
+from headgate.api.http.calls import Request
 from headgate.api.routes import approvals, audit, fleet_objects, groups, skips
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import lookup, versions, votes

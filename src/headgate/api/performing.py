@@ -7,8 +7,10 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import applying, bodies, concerning, pruning, refusals, rehearsing
-from headgate.api.calls import Request
+from headgate.api import applying, concerning, pruning, rehearsing
+from headgate.api.documents import bodies
+from headgate.api.http import refusals
+from headgate.api.http.calls import Request
 from headgate.fleet.engine.concerns import Concern
 from headgate.fleet.engine.differences import Difference
 from headgate.fleet.engine.engine import Engine

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from headgate.api import bodies, deletions
-from headgate.api.calls import Request
+from headgate.api import deletions
+from headgate.api.documents import bodies
+from headgate.api.http.calls import Request
 from headgate.fleet.engine import differences
 from headgate.fleet.engine.differences import Difference
 from headgate.fleet.engine.engine import Engine

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from headgate.api.calls import Request
+from headgate.api.http.calls import Request
 from headgate.runtime.commands import Idempotency, KeyReusedError, Reply
 from headgate.runtime.recording import with_reason
 from headgate.store.log import AuditEntry

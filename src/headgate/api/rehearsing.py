@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import msgspec
 
-from headgate.api import problems, replies
-from headgate.api.calls import Request
+from headgate.api.http import problems, replies
+from headgate.api.http.calls import Request
 from headgate.fleet.engine.engine import Engine
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from headgate.api.applying import Manifest
-from headgate.api.calls import Request
+from headgate.api.http.calls import Request
 from headgate.fleet.model import hiding
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.agent_fields import HIDDEN

@@ -16,8 +16,8 @@ from typing import Any, Literal
 import msgspec
 
 from headgate import cel
-from headgate.api import replies
-from headgate.api.calls import Request
+from headgate.api.http import replies
+from headgate.api.http.calls import Request
 from headgate.cel import syntax
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import lookup, release_targets, selector_subjects

@@ -14,19 +14,11 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import (
-    access,
-    adopting,
-    bodies,
-    objects,
-    refusals,
-    replies,
-    settling,
-    stepping,
-    views,
-)
+from headgate.api import adopting, objects, settling, stepping
 from headgate.api.adopting import Running
-from headgate.api.calls import Refusal, Request
+from headgate.api.documents import bodies, views
+from headgate.api.http import access, refusals, replies
+from headgate.api.http.calls import Refusal, Request
 from headgate.api.objects import Parsed
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import lookup, versions

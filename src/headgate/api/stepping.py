@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from headgate.api import problems
-from headgate.api.calls import Refusal, Request
+from headgate.api.http import problems
+from headgate.api.http.calls import Refusal, Request
 from headgate.kernel.problems import Rejected
 from headgate.runtime import holders
 from headgate.runtime.commands import Command, CommandContext, Reply

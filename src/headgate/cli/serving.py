@@ -31,19 +31,19 @@ from headgate.agents.measuring import Measurer
 from headgate.agents.runner import AgentRunner
 from headgate.agents.web import Web
 from headgate.agents.workload import WorkloadAgent
-from headgate.api import console, tokens, tracing
-from headgate.api.app import Application, create_app
 from headgate.api.aside.lanes import Aside
-from headgate.api.authentication import Authenticator
-from headgate.api.calls import Service
 from headgate.api.cluster_discovery import ClusterDiscovery, DiscoveredCluster
-from headgate.api.connected_clusters import ConnectedClusters
+from headgate.api.clusters.connected_clusters import ConnectedClusters
+from headgate.api.http import console, tokens, tracing
+from headgate.api.http.app import Application, create_app
+from headgate.api.http.authentication import Authenticator
+from headgate.api.http.calls import Service
+from headgate.api.http.login_codes import LoginCodes
+from headgate.api.http.metrics import Metrics
+from headgate.api.http.oidc import OidcVerifier
+from headgate.api.http.oidc_config import OidcConfig
+from headgate.api.http.oidc_login import LoginFlow
 from headgate.api.levels_below import ClusterLevels, looking
-from headgate.api.login_codes import LoginCodes
-from headgate.api.metrics import Metrics
-from headgate.api.oidc import OidcVerifier
-from headgate.api.oidc_config import OidcConfig
-from headgate.api.oidc_login import LoginFlow
 from headgate.api.routes import ALL, checks
 from headgate.cli import data_folder
 from headgate.cli.connections import BoundedConnection

@@ -222,7 +222,7 @@ def start(
     exit_when_done: bool = False,
 ) -> None:
     """`is_alone` for a process that shares its folder with no other server."""
-    from headgate.api import tracing
+    from headgate.api.http import tracing
     from headgate.cli import data_folder, serving
     from headgate.cli.main import refuse
     from headgate.kernel.problems import Rejected
@@ -283,7 +283,7 @@ def _greet(address: str, token: str | None) -> None:
 
 
 def _offer_console(address: str, process: Any, token: str | None) -> None:
-    from headgate.api import login_codes
+    from headgate.api.http import login_codes
 
     if token is not None:
         link = login_codes.link(address, process.login_codes.issue(token))
@@ -304,7 +304,7 @@ def read_oidc(file: Path | None) -> dict[str, Any]:
 
 
 def _oidc_config(file: Path) -> Any:
-    from headgate.api.oidc_config import OidcConfig
+    from headgate.api.http.oidc_config import OidcConfig
     from headgate.cli.main import refuse
     from headgate.fleet.engine import manifests
     from headgate.kernel import documents

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from headgate.api.aside.turns import Bounds, Requester, Turns
-from headgate.api.calls import Refusal
+from headgate.api.http.calls import Refusal
 
 BOUNDS = Bounds(at_once=2, at_once_each=1, waiting=6, waiting_each=3, longest_wait_seconds=5)
 ADA, BOB = Requester("shop", "ada"), Requester("shop", "bob")

@@ -14,11 +14,11 @@ import jsonschema_rs
 import msgspec
 
 from api.machinery import Response, sending
-from headgate.api.app import Application, create_app
-from headgate.api.calls import Principal, Service
-from headgate.api.permissions import BY_ROLE
+from headgate.api.http.app import Application, create_app
+from headgate.api.http.calls import Principal, Service
+from headgate.api.http.permissions import BY_ROLE
+from headgate.api.http.routing import Router
 from headgate.api.routes import ALL
-from headgate.api.routing import Router
 from headgate.kernel import instants
 from headgate.runtime.wiring import WorkerClient
 from headgate.runtime.worker import Worker, WorkerSettings

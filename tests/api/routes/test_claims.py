@@ -10,7 +10,7 @@ import pytest
 from api.machinery import Response
 from api.routes import fleet
 from api.routes.server import Client, Server, until
-from headgate.api.calls import ClientConnection
+from headgate.api.http.calls import ClientConnection
 from headgate.api.routes import claims
 from headgate.store.port import UnavailableError
 

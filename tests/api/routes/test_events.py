@@ -10,8 +10,8 @@ import pytest
 
 from api.routes import fleet
 from api.routes.server import Client, Server
-from headgate.api import sse
-from headgate.api.calls import Principal, Refusal, Request
+from headgate.api.http import sse
+from headgate.api.http.calls import Principal, Refusal, Request
 from headgate.api.routes import events
 from headgate.store.log import Event
 

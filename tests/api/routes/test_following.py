@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from api.routes.server import Client
-from headgate.api.calls import Answer, Refusal, Request
+from headgate.api.http.calls import Answer, Refusal, Request
 from headgate.api.routes import following
 
 CALL = cast(Request, SimpleNamespace(service=SimpleNamespace(aside=None)))

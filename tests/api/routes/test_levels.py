@@ -14,8 +14,8 @@ from aiohttp import web
 from agents.support import play, serving
 from api.routes.server import Client, Server, segment
 from headgate.agents.clusters import Clusters
-from headgate.api.app import create_app
-from headgate.api.connected_clusters import ConnectedClusters
+from headgate.api.clusters.connected_clusters import ConnectedClusters
+from headgate.api.http.app import create_app
 from headgate.api.routes import ALL
 from headgate.kubernetes.access import ClusterAccess
 from headgate.kubernetes.identities import ApiIdentity, FixedIdentity

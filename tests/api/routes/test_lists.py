@@ -11,7 +11,7 @@ import pytest
 
 from api.routes import fleet
 from api.routes.server import Client, Server
-from headgate.api.lists import Listing
+from headgate.api.http.lists import Listing
 
 
 def _walk(client: Client, path: str, **query: Any) -> Iterator[list[str]]:
@@ -142,7 +142,7 @@ def test_a_runaway_filter_is_stopped(client: Client, nodes: list[str]) -> None:
 def test_a_page_that_took_too_long_ends_where_the_search_is(
     client: Client, nodes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headgate.api.lists.LONGEST_SEARCH_SECONDS", 0.0)
+    monkeypatch.setattr("headgate.api.http.lists.LONGEST_SEARCH_SECONDS", 0.0)
     monkeypatch.setattr("headgate.api.routes.fleet_objects.Listing", partial(Listing, step=1))
     pages = list(_walk(client, "/v1/resources", limit=1, cel="resource.name == 'node-5'"))
     assert [page for page in pages if page] == [["node-5"]]

@@ -10,7 +10,7 @@ import pytest
 
 from api.routes.server import Client, Server
 from headgate.api import live
-from headgate.api.calls import Principal, Request, Service
+from headgate.api.http.calls import Principal, Request, Service
 from headgate.api.live import SeenRows
 from headgate.runtime.commands import Question
 from headgate.runtime.wiring import WorkerClient

@@ -8,8 +8,8 @@ import pytest
 
 from api.routes import fleet
 from api.routes.server import Client, Server, until
-from headgate.api.authentication import Authenticator
-from headgate.api.metrics import Metrics
+from headgate.api.http.authentication import Authenticator
+from headgate.api.http.metrics import Metrics
 from headgate.runtime.worker import Worker, WorkerSettings
 from headgate.store import UnavailableError, Workspace, open_store
 from headgate.store.sql.transaction import SqlTransaction

@@ -15,8 +15,8 @@ import msgspec
 
 from headgate.api.aside import frames, process
 from headgate.api.aside.turns import Bounds, Requester, Turns
-from headgate.api.calls import Answer, Lane, Request
-from headgate.api.problems import unavailable
+from headgate.api.http.calls import Answer, Lane, Request
+from headgate.api.http.problems import unavailable
 
 _log = logging.getLogger("headgate.aside")
 _WINDOW_BYTES = 1024 * 1024

@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import large_bodies, levels_below, sets
-from headgate.api.calls import Answer, Request
+from headgate.api import levels_below, sets
+from headgate.api.http import large_bodies
+from headgate.api.http.calls import Answer, Request
 from headgate.api.routes import manifests, resource_sets
 
 Send = Callable[[bytes], Awaitable[None]]

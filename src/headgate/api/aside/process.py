@@ -20,12 +20,12 @@ from typing import Any
 import msgspec
 
 from headgate.agents.clusters import Clusters
-from headgate.api import problems, reading, replies
 from headgate.api.aside import frames, pieces
-from headgate.api.calls import Answer, Principal, Request, Route, Service
-from headgate.api.connected_clusters import ConnectedClusters
+from headgate.api.clusters.connected_clusters import ConnectedClusters
+from headgate.api.http import problems, reading, replies
+from headgate.api.http.calls import Answer, Principal, Request, Route, Service
+from headgate.api.http.reading import BodyLimits
 from headgate.api.levels_below import ClusterLevels, looking
-from headgate.api.reading import BodyLimits
 from headgate.api.routes import ALL
 from headgate.runtime import holders
 from headgate.runtime.wiring import WorkerClient

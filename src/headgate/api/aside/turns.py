@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import msgspec
 
-from headgate.api.problems import busy, unavailable
+from headgate.api.http.problems import busy, unavailable
 
 
 class Bounds(msgspec.Struct, frozen=True):

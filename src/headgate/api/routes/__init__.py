@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from headgate.api.calls import Route
+from headgate.api.http.calls import Route
+from headgate.api.http.schemas import Page
 from headgate.api.routes import (
     approvals,
     audit,
@@ -41,7 +42,6 @@ from headgate.api.routes import (
     versions,
     workspaces,
 )
-from headgate.api.schemas import Page
 
 _MODULES = (
     workspaces,

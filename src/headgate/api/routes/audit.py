@@ -9,12 +9,13 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import filters, lists, pages, views
-from headgate.api.calls import Answer, Parameter, Request, Route
-from headgate.api.lists import Listing
-from headgate.api.pages import Key, Page
+from headgate.api.documents import views
+from headgate.api.http import filters, lists, pages
+from headgate.api.http.calls import Answer, Parameter, Request, Route
+from headgate.api.http.lists import Listing
+from headgate.api.http.pages import Key, Page
+from headgate.api.http.schemas import Page as PageSchema
 from headgate.api.routes.jobs import HISTORY_STEP
-from headgate.api.schemas import Page as PageSchema
 from headgate.kernel import rendering
 from headgate.runtime import recording
 from headgate.store.log import AuditEntry

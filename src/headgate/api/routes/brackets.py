@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.api import lists, pages, replies, rollout_views
-from headgate.api.calls import Answer, Request, Route
-from headgate.api.schemas import Page as PageSchema
+from headgate.api.documents import rollout_views
+from headgate.api.http import lists, pages, replies
+from headgate.api.http.calls import Answer, Request, Route
+from headgate.api.http.schemas import Page as PageSchema
 from headgate.fleet.engine.queries import brackets
 from headgate.fleet.engine.queries.brackets import BracketForm
 from headgate.runtime.commands import EngineView

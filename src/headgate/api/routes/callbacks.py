@@ -9,12 +9,9 @@ from typing import Any
 import msgspec
 
 from headgate.agents import signing
-from headgate.api import (
-    bodies,
-    large_bodies,
-    replies,
-)
-from headgate.api.calls import Answer, Refusal, Request, Route
+from headgate.api.documents import bodies
+from headgate.api.http import large_bodies, replies
+from headgate.api.http.calls import Answer, Refusal, Request, Route
 from headgate.api.routes import jobs
 from headgate.fleet.engine import views
 from headgate.fleet.engine.queries import lookup

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from headgate.api import views
-from headgate.api.calls import Answer, Request, Route
+from headgate.api.documents import views
+from headgate.api.http.calls import Answer, Request, Route
 from headgate.kernel import rendering
 from headgate.runtime.health import ADVICE, CHECKS, Check, Trouble
 from headgate.store.port import UnavailableError

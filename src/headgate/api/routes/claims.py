@@ -9,17 +9,11 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import (
-    access,
-    bodies,
-    finding,
-    problems,
-    refusals,
-    replies,
-    rollout_views,
-)
-from headgate.api.calls import Answer, Refusal, Request, Route
-from headgate.api.reading import ClientGoneError
+from headgate.api import finding
+from headgate.api.documents import bodies, rollout_views
+from headgate.api.http import access, problems, refusals, replies
+from headgate.api.http.calls import Answer, Refusal, Request, Route
+from headgate.api.http.reading import ClientGoneError
 from headgate.api.routes import jobs
 from headgate.fleet.engine import views
 from headgate.fleet.model import kinds, records

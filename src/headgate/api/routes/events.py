@@ -10,10 +10,12 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import filters, live, live_objects, pages, sse, views
-from headgate.api.calls import Answer, Parameter, Request, Route
-from headgate.api.filters import Filter
-from headgate.api.lists import LONGEST_SEARCH_SECONDS
+from headgate.api import live, live_objects
+from headgate.api.documents import views
+from headgate.api.http import filters, pages, sse
+from headgate.api.http.calls import Answer, Parameter, Request, Route
+from headgate.api.http.filters import Filter
+from headgate.api.http.lists import LONGEST_SEARCH_SECONDS
 from headgate.api.routes import status
 from headgate.kernel import rendering
 from headgate.runtime.commands import UnknownWorkspaceError

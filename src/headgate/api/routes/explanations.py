@@ -8,8 +8,10 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import evidence, finding, replies, rollout_views
-from headgate.api.calls import Answer, Parameter, Request, Route
+from headgate.api import evidence, finding
+from headgate.api.documents import rollout_views
+from headgate.api.http import replies
+from headgate.api.http.calls import Answer, Parameter, Request, Route
 from headgate.api.routes.status import SLICE_SECONDS
 from headgate.fleet.engine.explain_deployment import Reasons, why_without_targets
 from headgate.fleet.engine.queries import release_targets

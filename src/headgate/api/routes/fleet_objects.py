@@ -8,29 +8,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
-from headgate.api import (
-    access,
-    concerning,
-    deletions,
-    finding,
-    lists,
-    merging,
-    objects,
-    pages,
-    refusals,
-    replies,
-    secrecy,
-    selecting,
-    settling,
-    views,
-)
-from headgate.api.calls import Answer, Request, Route
+from headgate.api import concerning, deletions, finding, merging, objects, secrecy, selecting, settling
 from headgate.api.deletions import Deletion
-from headgate.api.lists import Listing
+from headgate.api.documents import views
+from headgate.api.http import access, lists, pages, refusals, replies
+from headgate.api.http.calls import Answer, Request, Route
+from headgate.api.http.lists import Listing
+from headgate.api.http.pages import Key, Page
+from headgate.api.http.schemas import Concerning, Patch
+from headgate.api.http.schemas import Page as PageSchema
 from headgate.api.objects import Parsed
-from headgate.api.pages import Key, Page
-from headgate.api.schemas import Concerning, Patch
-from headgate.api.schemas import Page as PageSchema
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import lookup
 from headgate.fleet.model import changes, hiding, kinds

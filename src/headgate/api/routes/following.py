@@ -13,10 +13,11 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import cluster_views, problems, replies, sse
-from headgate.api.calls import Answer, Parameter, Refusal, Request, Route
+from headgate.api.documents import cluster_views
+from headgate.api.http import problems, replies, sse
+from headgate.api.http.calls import Answer, Parameter, Refusal, Request, Route
+from headgate.api.http.schemas import Page as PageSchema
 from headgate.api.routes import levels
-from headgate.api.schemas import Page as PageSchema
 from headgate.kernel.problems import Problem, Rejected
 
 LOOK_SECONDS = 3.0

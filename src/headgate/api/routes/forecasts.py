@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.api import forecasting, rollout_views
-from headgate.api.calls import Answer, Request, Route
+from headgate.api import forecasting
+from headgate.api.documents import rollout_views
+from headgate.api.http.calls import Answer, Request, Route
 from headgate.kernel import rendering
 
 

@@ -9,21 +9,14 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from headgate.api import (
-    bodies,
-    filters,
-    finding,
-    lists,
-    pages,
-    refusals,
-    replies,
-    rollout_views,
-)
-from headgate.api.calls import Answer, Parameter, Request, Route
-from headgate.api.lists import Listing
-from headgate.api.pages import Key, Page
+from headgate.api import finding
+from headgate.api.documents import bodies, rollout_views
+from headgate.api.http import filters, lists, pages, refusals, replies
+from headgate.api.http.calls import Answer, Parameter, Request, Route
+from headgate.api.http.lists import Listing
+from headgate.api.http.pages import Key, Page
+from headgate.api.http.schemas import Page as PageSchema
 from headgate.api.routes.jobs import HISTORY_STEP
-from headgate.api.schemas import Page as PageSchema
 from headgate.fleet.engine import views
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import outlooks, versions

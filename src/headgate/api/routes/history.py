@@ -10,8 +10,10 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import problems, rollout_views, sightings
-from headgate.api.calls import Answer, Parameter, Request, Route
+from headgate.api import sightings
+from headgate.api.documents import rollout_views
+from headgate.api.http import problems
+from headgate.api.http.calls import Answer, Parameter, Request, Route
 from headgate.fleet.engine import change_tracker
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant

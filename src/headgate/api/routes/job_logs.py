@@ -11,8 +11,9 @@ from typing import Any
 import msgspec
 
 from headgate.agents import credentials, log_lines
-from headgate.api import bodies, refusals, rollout_views, sse
-from headgate.api.calls import Answer, Parameter, Refusal, Request, Route
+from headgate.api.documents import bodies, rollout_views
+from headgate.api.http import refusals, sse
+from headgate.api.http.calls import Answer, Parameter, Refusal, Request, Route
 from headgate.api.routes import claims, jobs
 from headgate.kernel import documents, rendering
 from headgate.kernel.problems import Problem, Rejected

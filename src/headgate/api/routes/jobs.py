@@ -11,20 +11,13 @@ import msgspec
 
 from headgate.agents import credentials
 from headgate.agents.port import JobProgress
-from headgate.api import (
-    bodies,
-    evidence,
-    filters,
-    finding,
-    lists,
-    pages,
-    refusals,
-    replies,
-)
-from headgate.api.calls import Answer, Parameter, Refusal, Request, Route
-from headgate.api.lists import Listing
-from headgate.api.pages import Key, Page
-from headgate.api.schemas import Page as PageSchema
+from headgate.api import evidence, finding
+from headgate.api.documents import bodies
+from headgate.api.http import filters, lists, pages, refusals, replies
+from headgate.api.http.calls import Answer, Parameter, Refusal, Request, Route
+from headgate.api.http.lists import Listing
+from headgate.api.http.pages import Key, Page
+from headgate.api.http.schemas import Page as PageSchema
 from headgate.fleet.engine import views
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model import kinds, records

@@ -9,10 +9,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from headgate.api import bodies, cluster_questions, cluster_views, lists, pages, recording, refusals, replies
-from headgate.api.calls import Answer, Parameter, Refusal, Request, Route
-from headgate.api.connected_clusters import Answered, ClusterConnection, HeldObject
-from headgate.api.schemas import Page as PageSchema
+from headgate.api import cluster_questions, recording
+from headgate.api.clusters.connected_clusters import Answered, ClusterConnection, HeldObject
+from headgate.api.documents import bodies, cluster_views
+from headgate.api.http import lists, pages, refusals, replies
+from headgate.api.http.calls import Answer, Parameter, Refusal, Request, Route
+from headgate.api.http.schemas import Page as PageSchema
 from headgate.graph.controller import is_definition
 from headgate.graph.reconcile import labels
 from headgate.graph.reconcile import operate as graph_orders

@@ -9,20 +9,11 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import (
-    applying,
-    bodies,
-    large_bodies,
-    performing,
-    pruning,
-    replies,
-    secrecy,
-    selecting,
-    stepping,
-    views,
-)
+from headgate.api import applying, performing, pruning, secrecy, selecting, stepping
 from headgate.api.applying import Manifest
-from headgate.api.calls import Answer, Refusal, Request, Route
+from headgate.api.documents import bodies, views
+from headgate.api.http import large_bodies, replies
+from headgate.api.http.calls import Answer, Refusal, Request, Route
 from headgate.api.routes import fleet_objects
 from headgate.fleet.engine import manifests
 from headgate.fleet.engine.differences import Difference

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.api import bodies, oidc_login, sessions, views
-from headgate.api.calls import Answer, LoginFlow, Parameter, Refusal, Request, Route
-from headgate.api.oidc_login import ATTEMPT_SECONDS, LoginAttempt, LoginFailedError
-from headgate.api.problems import unavailable
+from headgate.api.documents import bodies, views
+from headgate.api.http import oidc_login, sessions
+from headgate.api.http.calls import Answer, LoginFlow, Parameter, Refusal, Request, Route
+from headgate.api.http.oidc_login import ATTEMPT_SECONDS, LoginAttempt, LoginFailedError
+from headgate.api.http.problems import unavailable
 from headgate.api.routes.sessions import seconds_of
 from headgate.kernel import documents
 

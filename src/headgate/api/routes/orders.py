@@ -6,8 +6,10 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from headgate.api import bodies, finding, refusals, replies, rollout_views, selecting
-from headgate.api.calls import Answer, Request, Route
+from headgate.api import finding, selecting
+from headgate.api.documents import bodies, rollout_views
+from headgate.api.http import refusals, replies
+from headgate.api.http.calls import Answer, Request, Route
 from headgate.api.routes import targets
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import order_previews

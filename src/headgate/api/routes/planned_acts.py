@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.api import bodies, finding
-from headgate.api.calls import Request
+from headgate.api import finding
+from headgate.api.documents import bodies
+from headgate.api.http.calls import Request
 from headgate.api.routes import skips
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model import kinds

@@ -8,18 +8,11 @@ from functools import partial
 
 import msgspec
 
-from headgate.api import (
-    applying,
-    bodies,
-    objects,
-    performing,
-    rehearsing,
-    replies,
-    secrecy,
-    views,
-)
+from headgate.api import applying, objects, performing, rehearsing, secrecy
 from headgate.api.applying import Manifest
-from headgate.api.calls import Answer, Request, Route
+from headgate.api.documents import bodies, views
+from headgate.api.http import replies
+from headgate.api.http.calls import Answer, Request, Route
 from headgate.api.routes import planned_acts
 from headgate.fleet.engine.differences import Difference
 from headgate.fleet.engine.engine import Engine

@@ -6,8 +6,10 @@ import asyncio
 
 import msgspec
 
-from headgate.api import bodies, large_bodies, replies, sets, stepping, views
-from headgate.api.calls import Answer, Request, Route
+from headgate.api import sets, stepping
+from headgate.api.documents import bodies, views
+from headgate.api.http import large_bodies, replies
+from headgate.api.http.calls import Answer, Request, Route
 
 PARSING = "parseResourceSet"
 

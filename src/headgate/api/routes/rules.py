@@ -8,10 +8,11 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import concerning, finding, lists, objects, pages, refusals, replies
-from headgate.api.calls import Answer, Parameter, Request, Route
+from headgate.api import concerning, finding, objects
+from headgate.api.http import lists, pages, refusals, replies
+from headgate.api.http.calls import Answer, Parameter, Request, Route
+from headgate.api.http.schemas import Page as PageSchema
 from headgate.api.routes import fleet_objects
-from headgate.api.schemas import Page as PageSchema
 from headgate.fleet.engine import policy_words
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import concerned

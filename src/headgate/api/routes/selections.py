@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from headgate.api import concerning, finding, replies, rollout_views, selecting
-from headgate.api.calls import Answer, Parameter, Request, Route
+from headgate.api import concerning, finding, selecting
+from headgate.api.documents import rollout_views
+from headgate.api.http import replies
+from headgate.api.http.calls import Answer, Parameter, Request, Route
 from headgate.fleet.engine.concerns import Concern
 from headgate.fleet.engine.queries import concerned
 from headgate.fleet.model import expressions, kinds

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.api import access, bodies, login_codes, sessions, views
-from headgate.api.calls import Answer, Principal, Refusal, Request, Route
-from headgate.api.login_codes import CODE_SECONDS
+from headgate.api.documents import bodies, views
+from headgate.api.http import access, login_codes, sessions
+from headgate.api.http.calls import Answer, Principal, Refusal, Request, Route
+from headgate.api.http.login_codes import CODE_SECONDS
+from headgate.api.http.sessions import SECONDS
 from headgate.api.routes import tokens
-from headgate.api.sessions import SECONDS
 from headgate.kernel import documents, instants, rendering
 from headgate.kernel.instants import MICROSECONDS_PER_SECOND
 from headgate.kernel.problems import Problem, Rejected

@@ -8,8 +8,9 @@ from functools import partial
 
 import msgspec
 
-from headgate.api import bodies, rehearsing, views
-from headgate.api.calls import Answer, Request, Route
+from headgate.api import rehearsing
+from headgate.api.documents import bodies, views
+from headgate.api.http.calls import Answer, Request, Route
 from headgate.api.routes.plans import LONGEST_SECONDS
 from headgate.fleet.engine import manifests
 from headgate.kernel import documents

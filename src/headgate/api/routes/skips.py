@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.api import (
-    bodies,
-    concerning,
-    lists,
-    pages,
-    refusals,
-    replies,
-    rollout_views,
-)
-from headgate.api.calls import Answer, Request, Route
-from headgate.api.schemas import Concerning
-from headgate.api.schemas import Page as PageSchema
+from headgate.api import concerning
+from headgate.api.documents import bodies, rollout_views
+from headgate.api.http import lists, pages, refusals, replies
+from headgate.api.http.calls import Answer, Request, Route
+from headgate.api.http.schemas import Concerning
+from headgate.api.http.schemas import Page as PageSchema
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import concerned, lookup, skips, versions
 from headgate.fleet.model import kinds

@@ -8,13 +8,10 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from headgate.api import (
-    finding,
-    forecasting,
-    replies,
-    rollout_views,
-)
-from headgate.api.calls import Answer, Parameter, Request, Route
+from headgate.api import finding, forecasting
+from headgate.api.documents import rollout_views
+from headgate.api.http import replies
+from headgate.api.http.calls import Answer, Parameter, Request, Route
 from headgate.fleet.engine.queries import brackets, matrix
 from headgate.fleet.engine.queries.matrix import Cell
 from headgate.fleet.model import kinds

@@ -8,20 +8,14 @@ from typing import Any, NamedTuple, get_args
 
 import msgspec
 
-from headgate.api import (
-    evidence,
-    finding,
-    levels_below,
-    lists,
-    pages,
-    replies,
-    rollout_views,
-)
-from headgate.api.calls import Answer, Parameter, Request, Route
-from headgate.api.lists import Listing
-from headgate.api.pages import Key, Page
+from headgate.api import evidence, finding, levels_below
+from headgate.api.documents import rollout_views
+from headgate.api.http import lists, pages, replies
+from headgate.api.http.calls import Answer, Parameter, Request, Route
+from headgate.api.http.lists import Listing
+from headgate.api.http.pages import Key, Page
+from headgate.api.http.schemas import Page as PageSchema
 from headgate.api.routes import jobs
-from headgate.api.schemas import Page as PageSchema
 from headgate.fleet.engine import views
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import outlooks, release_targets

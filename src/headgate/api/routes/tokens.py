@@ -9,21 +9,11 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import (
-    access,
-    authentication,
-    bodies,
-    lists,
-    pages,
-    permissions,
-    recording,
-    refusals,
-    replies,
-    tokens,
-    views,
-)
-from headgate.api.calls import Answer, Principal, Refusal, Request, Route
-from headgate.api.schemas import Page as PageSchema
+from headgate.api import recording
+from headgate.api.documents import bodies, views
+from headgate.api.http import access, authentication, lists, pages, permissions, refusals, replies, tokens
+from headgate.api.http.calls import Answer, Principal, Refusal, Request, Route
+from headgate.api.http.schemas import Page as PageSchema
 from headgate.kernel import documents, rendering
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected

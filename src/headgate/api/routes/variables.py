@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from headgate.api import (
-    bodies,
-    finding,
-    refusals,
-    replies,
-    views,
-)
-from headgate.api.calls import Answer, Request, Route
+from headgate.api import finding
+from headgate.api.documents import bodies, views
+from headgate.api.http import refusals, replies
+from headgate.api.http.calls import Answer, Request, Route
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import SetVariable

@@ -8,29 +8,16 @@ from functools import partial
 
 import msgspec
 
-from headgate.api import (
-    access,
-    bodies,
-    concerning,
-    deletions,
-    finding,
-    lists,
-    merging,
-    objects,
-    pages,
-    pruning,
-    refusals,
-    replies,
-    selecting,
-    views,
-)
-from headgate.api.calls import Answer, Request, Route
-from headgate.api.lists import Listing
+from headgate.api import concerning, deletions, finding, merging, objects, pruning, selecting
+from headgate.api.documents import bodies, views
+from headgate.api.http import access, lists, pages, refusals, replies
+from headgate.api.http.calls import Answer, Request, Route
+from headgate.api.http.lists import Listing
+from headgate.api.http.pages import Key, Page
+from headgate.api.http.schemas import Concerning, Patch
+from headgate.api.http.schemas import Page as PageSchema
 from headgate.api.objects import Parsed
-from headgate.api.pages import Key, Page
 from headgate.api.routes import fleet_objects
-from headgate.api.schemas import Concerning, Patch
-from headgate.api.schemas import Page as PageSchema
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import lookup, versions
 from headgate.fleet.model import changes, kinds

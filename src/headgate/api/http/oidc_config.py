@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from headgate.api import tokens
-from headgate.api.calls import Principal
-from headgate.api.permissions import BY_ROLE, Role
+from headgate.api.http import tokens
+from headgate.api.http.calls import Principal
+from headgate.api.http.permissions import BY_ROLE, Role
 from headgate.fleet.model import objects as model
 from headgate.kernel import instants
 from headgate.kernel.documents import Checked

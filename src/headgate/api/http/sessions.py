@@ -10,7 +10,7 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 
-from headgate.api.calls import Refusal
+from headgate.api.http.calls import Refusal
 
 PROOF_HEADER = "headgate-csrf"
 SECONDS = 12 * 3600

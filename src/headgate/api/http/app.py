@@ -17,7 +17,7 @@ import msgspec
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from headgate.api import (
+from headgate.api.http import (
     access,
     authentication,
     docs_page,
@@ -29,7 +29,7 @@ from headgate.api import (
     sessions,
     tracing,
 )
-from headgate.api.calls import (
+from headgate.api.http.calls import (
     Answer,
     Aside,
     Authenticate,
@@ -41,9 +41,9 @@ from headgate.api.calls import (
     Route,
     Service,
 )
-from headgate.api.metrics import Metrics
-from headgate.api.reading import BodyLimits, ClientGoneError
-from headgate.api.routing import Match, Router
+from headgate.api.http.metrics import Metrics
+from headgate.api.http.reading import BodyLimits, ClientGoneError
+from headgate.api.http.routing import Match, Router
 from headgate.store.port import UnavailableError
 
 _ERRORS = logging.getLogger("headgate.api")

@@ -17,8 +17,8 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from headgate.api import problems
-from headgate.api.calls import Answer, Refusal, Request
+from headgate.api.http import problems
+from headgate.api.http.calls import Answer, Refusal, Request
 from headgate.fleet.engine.concerns import Concern
 from headgate.kernel import documents
 from headgate.runtime.commands import Command, Question, Reply

@@ -12,11 +12,11 @@ from typing import Any
 from joserfc import jwt
 from joserfc.errors import JoseError
 
-from headgate.api.authentication import refused
-from headgate.api.calls import Principal
-from headgate.api.oidc_config import OidcConfig, principal
-from headgate.api.oidc_provider import KEEP_SECONDS, IdentityProviderError, Key, KnownProvider
-from headgate.api.problems import unavailable
+from headgate.api.http.authentication import refused
+from headgate.api.http.calls import Principal
+from headgate.api.http.oidc_config import OidcConfig, principal
+from headgate.api.http.oidc_provider import KEEP_SECONDS, IdentityProviderError, Key, KnownProvider
+from headgate.api.http.problems import unavailable
 from headgate.kernel import instants
 from headgate.kernel.instants import MICROSECONDS_PER_SECOND, Instant
 

@@ -9,10 +9,10 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from headgate.api import filters, pages
-from headgate.api.calls import Answer, Request
-from headgate.api.filters import Filter
-from headgate.api.pages import Key, Page
+from headgate.api.http import filters, pages
+from headgate.api.http.calls import Answer, Request
+from headgate.api.http.filters import Filter
+from headgate.api.http.pages import Key, Page
 
 Row = TypeVar("Row")
 

@@ -9,7 +9,7 @@ from html import escape
 from importlib import resources
 from typing import Any
 
-from headgate.api import docs_schemas
+from headgate.api.http import docs_schemas
 
 Json = dict[str, Any]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import problems, reading
-from headgate.api.calls import Answer, Request
-from headgate.api.reading import BodyLimits
+from headgate.api.http import problems, reading
+from headgate.api.http.calls import Answer, Request
+from headgate.api.http.reading import BodyLimits
 
 LARGE_BYTES = 16 * 1024
 PART = 200

@@ -8,7 +8,7 @@ import unicodedata
 import uuid
 from collections.abc import Iterable
 
-from headgate.api import authentication
+from headgate.api.http import authentication
 from headgate.kernel.instants import Instant
 from headgate.runtime.commands import ENGINE
 from headgate.store.port import Token

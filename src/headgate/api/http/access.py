@@ -13,9 +13,10 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import bodies, refusals
-from headgate.api.calls import Parameter, Principal, Refusal, Request, Route
-from headgate.api.problems import busy
+from headgate.api.documents import bodies
+from headgate.api.http import refusals
+from headgate.api.http.calls import Parameter, Principal, Refusal, Request, Route
+from headgate.api.http.problems import busy
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object

@@ -7,7 +7,7 @@ import binascii
 
 import msgspec
 
-from headgate.api.calls import Parameter, Refusal, Request
+from headgate.api.http.calls import Parameter, Refusal, Request
 from headgate.fleet.engine import orderings
 from headgate.fleet.engine.orderings import KeyRange
 

@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 import msgspec
 
-from headgate.api.calls import Refusal
+from headgate.api.http.calls import Refusal
 from headgate.kernel.documents import MOST_PROBLEMS
 from headgate.kernel.problems import Rejected
 from headgate.runtime.clocks import ClockError

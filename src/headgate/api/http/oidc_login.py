@@ -18,10 +18,10 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from headgate.api.calls import Principal, Refusal
-from headgate.api.oidc import OidcVerifier
-from headgate.api.oidc_config import OidcConfig, OidcLogin, principal
-from headgate.api.oidc_provider import IdentityProviderError
+from headgate.api.http.calls import Principal, Refusal
+from headgate.api.http.oidc import OidcVerifier
+from headgate.api.http.oidc_config import OidcConfig, OidcLogin, principal
+from headgate.api.http.oidc_provider import IdentityProviderError
 
 CALLBACK = "/v1/session/callback"
 ATTEMPT_SECONDS = 600

@@ -13,7 +13,7 @@ import msgspec
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, RSAKey
 
-from headgate.api.oidc_config import address_flaw
+from headgate.api.http.oidc_config import address_flaw
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 

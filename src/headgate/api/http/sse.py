@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.api.calls import Refusal, Request
+from headgate.api.http.calls import Refusal, Request
 
 HEARTBEAT_SECONDS = 15.0
 LONGEST_STREAM_SECONDS = 3_600.0

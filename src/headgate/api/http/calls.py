@@ -9,8 +9,8 @@ from typing import Any, Literal, Protocol, TypeVar
 import msgspec
 
 from headgate.agents.credentials import Credentials
-from headgate.api.connected_clusters import ConnectedClusters
-from headgate.api.login_codes import LoginCodes
+from headgate.api.clusters.connected_clusters import ConnectedClusters
+from headgate.api.http.login_codes import LoginCodes
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
 from headgate.runtime.commands import Caller, Command, Idempotency, Question

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from headgate.api.calls import Parameter, Refusal
+from headgate.api.http.calls import Parameter, Refusal
 from headgate.kernel import documents, instants
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import Idempotency

@@ -8,8 +8,8 @@ from urllib.parse import unquote_to_bytes
 
 import msgspec
 
-from headgate.api.calls import Refusal, Route
-from headgate.api.problems import RefusalWithHeaders
+from headgate.api.http.calls import Refusal, Route
+from headgate.api.http.problems import RefusalWithHeaders
 
 LONGEST_PATH_BYTES = 8_192
 _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from headgate.api.rollout_views import ExplanationTreeView
+from headgate.api.documents.rollout_views import ExplanationTreeView
 from headgate.kernel.documents import Moment
 from headgate.operator.observation.summaries import GraphNode, GraphSummary, SetSummary
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from headgate.api.calls import Refusal, Request
+from headgate.api.http.calls import Refusal, Request
 from headgate.kernel import spelling
 from headgate.kernel.problems import Rejected
 

@@ -7,11 +7,11 @@ from http import HTTPStatus
 from importlib.metadata import version
 from typing import Any
 
-from headgate.api import access, reading, routing
-from headgate.api.calls import Parameter, Route
-from headgate.api.problems import MEDIA_TYPE, ProblemView
-from headgate.api.schema_words import TEXT_PATTERN
-from headgate.api.schemas import OBJECTS, Components, Patch
+from headgate.api.http import access, reading, routing
+from headgate.api.http.calls import Parameter, Route
+from headgate.api.http.problems import MEDIA_TYPE, ProblemView
+from headgate.api.http.schema_words import TEXT_PATTERN
+from headgate.api.http.schemas import OBJECTS, Components, Patch
 
 Json = dict[str, Any]
 

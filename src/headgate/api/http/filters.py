@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 
 from headgate import cel
-from headgate.api.calls import Refusal
+from headgate.api.http.calls import Refusal
 from headgate.fleet.model import expressions
 from headgate.kernel import instants
 from headgate.kernel.problems import Problem

@@ -14,9 +14,9 @@ from typing import Protocol
 
 import msgspec
 
-from headgate.api import permissions
-from headgate.api.calls import Principal, Refusal
-from headgate.api.problems import RefusalWithHeaders
+from headgate.api.http import permissions
+from headgate.api.http.calls import Principal, Refusal
+from headgate.api.http.problems import RefusalWithHeaders
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.store.port import Store, Token, UnavailableError

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import NODEFAULT
 
-from headgate.api.schema_words import TEXT_PATTERN, JsonSchema
+from headgate.api.http.schema_words import TEXT_PATTERN, JsonSchema
 from headgate.kernel import documents
 
 _INT64 = {"minimum": -(2**63), "maximum": 2**63 - 1}

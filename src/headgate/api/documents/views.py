@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from headgate.api import rollout_views
+from headgate.api.documents import rollout_views
 from headgate.fleet.engine import differences
 from headgate.fleet.model import objects as model
 from headgate.kernel.documents import Moment

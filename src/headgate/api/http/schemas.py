@@ -13,8 +13,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
-from headgate.api import rollout_views, schema_parts, schema_words
-from headgate.api.schema_words import TEXT_PATTERN, JsonSchema
+from headgate.api.documents import rollout_views
+from headgate.api.http import schema_parts, schema_words
+from headgate.api.http.schema_words import TEXT_PATTERN, JsonSchema
 from headgate.fleet import rules
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from headgate.api import metrics
-from headgate.api.calls import Answer, Request, Route
-from headgate.api.problems import unavailable
+from headgate.api.http import metrics
+from headgate.api.http.calls import Answer, Request, Route
+from headgate.api.http.problems import unavailable
 from headgate.store.port import UnavailableError
 
 PING_SECONDS = 3.0

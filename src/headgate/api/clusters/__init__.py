@@ -1,0 +1,1 @@
+"""The clusters that answers are about."""

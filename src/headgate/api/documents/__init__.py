@@ -1,0 +1,1 @@
+"""What requests bring and what answers look like."""
