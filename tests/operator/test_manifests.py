@@ -314,7 +314,7 @@ def test_agents_are_allowed_what_their_pages_say(page: str, kind: str) -> None:
 
 
 def test_the_service_is_called_with_options_that_there_are() -> None:
-    from headgate.cli.up import command
+    from headgate.cli.commands.up import command
 
     options = {option for parameter in command.params for option in parameter.opts}
     for document in (*rendered("service.yaml"), *rendered("service.yaml", service__database__secret="db")):

@@ -49,3 +49,13 @@ def _found(client: ApiClient, kind: Collection, name: str) -> dict[str, Any]:
         if name in (kind.identity(item), item.get("id")):
             return item
     raise failures.CommandFailure(f"there is no {kind.singular} {name}")
+
+
+def deployments_named(deployments: list[dict[str, Any]], names: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Of a status: all of them if none is named."""
+    known = {one["name"] for one in deployments}
+    for name in names:
+        if name not in known:
+            there_are = ", ".join(sorted(known)) or "none"
+            raise failures.CommandFailure(f'DEPLOYMENT: is "{name}"; with targets there are {there_are}')
+    return [one for one in deployments if not names or one["name"] in names]

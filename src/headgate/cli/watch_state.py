@@ -2,7 +2,7 @@
 
 import msgspec
 
-from headgate.cli import status
+from headgate.cli import listing
 from headgate.cli.client import ApiClient, path
 from headgate.screens.watched_fleet import Document, Pair, WatchedFleet
 
@@ -36,7 +36,7 @@ def _counted(
     query = {"environment": environment, "stuck": "true" if asks_for_stuck else None}
     answer = client.get(path("status"), query)
     return WatchedFleet(
-        status.chosen(answer["deployments"], names),
+        listing.deployments_named(answer["deployments"], names),
         at_rest=bool(answer.get("atRest")),
         knows_stuck=asks_for_stuck,
     )

@@ -4,8 +4,9 @@ from typing import Any
 
 import click
 
-from headgate.cli import completions, contexts, failures, options, up
+from headgate.cli import completions, contexts, failures, options
 from headgate.cli.client import ApiClient
+from headgate.cli.commands import up
 
 
 @click.group("agent")

@@ -3,8 +3,9 @@ from typing import Any
 
 import click
 
-from headgate.cli import apply, failures, main, options, output
+from headgate.cli import failures, main, options, output
 from headgate.cli.client import ApiClient
+from headgate.cli.commands import apply
 
 _WORDS = (
     ("created", "to create"),

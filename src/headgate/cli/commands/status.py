@@ -3,7 +3,7 @@ from typing import Any
 
 import click
 
-from headgate.cli import completions, failures, options, output, terminal
+from headgate.cli import completions, failures, listing, options, output, terminal
 from headgate.cli.client import ApiClient, path
 from headgate.screens import status_text, tables
 
@@ -24,7 +24,7 @@ def command(client: ApiClient, deployments: tuple[str, ...], form: str) -> None:
     answer = client.get(path("status"))
     if _is_moving(answer):
         _foresee(client, answer)
-    shown = chosen(answer["deployments"], deployments)
+    shown = listing.deployments_named(answer["deployments"], deployments)
     if form == "json":
         output.echo_json({**answer, "deployments": shown})
     elif form == "yaml":
@@ -62,12 +62,3 @@ def _foresee(client: ApiClient, answer: Any) -> None:
         for environment in deployment["environments"]:
             at = finishes.get((deployment["name"], environment["name"]))
             environment["expectedFinish"] = at and {"at": at, "madeAt": forecast["madeAt"]}
-
-
-def chosen(deployments: list[status_text.Document], names: tuple[str, ...]) -> list[status_text.Document]:
-    known = {one["name"] for one in deployments}
-    for name in names:
-        if name not in known:
-            there_are = ", ".join(sorted(known)) or "none"
-            raise failures.CommandFailure(f'DEPLOYMENT: is "{name}"; with targets there are {there_are}')
-    return [one for one in deployments if not names or one["name"] in names]

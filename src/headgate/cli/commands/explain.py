@@ -2,8 +2,9 @@ from typing import Any
 
 import click
 
-from headgate.cli import completions, failures, options, output, pairs, targets, terminal
+from headgate.cli import completions, failures, options, output, pairs, terminal
 from headgate.cli.client import ApiClient, path
+from headgate.cli.commands import targets
 from headgate.screens import explanation_text, tables
 
 NARROWEST = 40

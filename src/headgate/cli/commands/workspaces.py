@@ -2,8 +2,9 @@ import sys
 
 import click
 
-from headgate.cli import completions, failures, kinds, options, output, retention
+from headgate.cli import completions, failures, kinds, options, output
 from headgate.cli.client import ApiClient, path
+from headgate.cli.commands import retention
 
 
 @click.group("workspace")

@@ -3,7 +3,7 @@ from typing import Any
 
 import click
 
-from headgate.cli.up import api_options, process_options, read_oidc, start
+from headgate.cli.commands.up import api_options, process_options, read_oidc, start
 
 
 @click.command("api")

@@ -3,8 +3,9 @@ from typing import Any
 
 import click
 
-from headgate.cli import completions, event_stream, failures, options, targets
+from headgate.cli import completions, event_stream, failures, options
 from headgate.cli.client import ApiClient, path
+from headgate.cli.commands import targets
 from headgate.screens import tables
 
 PAGE_LINES = 1_000

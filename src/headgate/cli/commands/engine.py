@@ -2,7 +2,7 @@ from typing import Any
 
 import click
 
-from headgate.cli.up import health_options, process_options, start
+from headgate.cli.commands.up import health_options, process_options, start
 
 
 @click.command("engine")
