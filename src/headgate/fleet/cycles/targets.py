@@ -1,11 +1,13 @@
 """A release target outside brackets: which release it should get next, and whether it may start now.
 
-To look at a target starts nothing: what it would start goes to `admission`, which knows who else wants the same slots.
+What is remembered of a target is settled first; planning it changes nothing then. What it would start goes to `admission`,
+which knows who else wants the same slots and carries the plan out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -40,13 +42,32 @@ class Release(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-def next_release(state: State, target: Target, now: Instant, blockers: Blockers) -> Release | None:
-    """The release to start now, and what hinders it or a newer one (nothing, for a target that has converged)."""
+class EndedAttempts(msgspec.Struct, frozen=True):
+    """A gate has come to deny what was to be tried again: what failed has failed for good."""
+
+    why: str
+
+
+Ending = EndedAttempts | Literal["retry", "order"]
+"""What a plan finds to be over: attempts, the wait for the next one, an order to try again."""
+
+
+class TargetPlan(msgspec.Struct, frozen=True):
+    """The release to start now, what hinders it or a newer one (nothing, for a target that has converged), and what is over."""
+
+    release: Release | None
+    blockers: Blockers
+    endings: tuple[Ending, ...] = ()
+
+
+def settle(state: State, target: Target, now: Instant) -> None:
+    """Brings what is remembered of the target up to what has become of its versions and orders meanwhile: a job that was
+    withdrawn before anybody took it, an attempt that nobody wants any more, an order that leads nowhere."""
     record = target.record
     if record.job is not None:
         withdrawing.take_back(state, target, now)
-    if record.job is not None or target.site is not None or target.rules.of(DeploymentBracket):
-        return None
+    if _is_planned_elsewhere(target):
+        return
     if record.retry_at is not None:
         jobs.reconsider_retry(state, target, now)
     if record.attempts:
@@ -55,6 +76,20 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
         jobs.reconsider_failure(state, target)
     if record.rollback_to is not None or record.ordered is not None:
         jobs.reconsider_orders(state, target)
+
+
+def _is_planned_elsewhere(target: Target) -> bool:
+    """Its job says what comes next, or its site does."""
+    return (
+        target.record.job is not None or target.site is not None or bool(target.rules.of(DeploymentBracket))
+    )
+
+
+def plan(state: State, target: Target, now: Instant) -> TargetPlan:
+    """What the target would start, of what is settled. Nothing of the state is changed by it."""
+    record, blockers = target.record, Blockers()
+    if _is_planned_elsewhere(target):
+        return TargetPlan(None, blockers)
     if record.rollback_to is not None:
         kind = rollbacks.kind_of(state, target, state.versions[record.rollback_to])
         return _ordered(state, target, record.rollback_to, kind, now, blockers)
@@ -82,8 +117,11 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
             found = _same_version(state, target, version, resolved, now, blockers)
         else:
             found = _new_version(state, target, version, resolved, now, blockers)
+        if isinstance(found, EndedAttempts):
+            # Whatever may start instead is planned when the failure is settled.
+            return TargetPlan(None, blockers, (found,))
         if found is not None:
-            return found
+            return TargetPlan(found, blockers)
         if version.id == record.deployed:
             break
         if record.retry_at is not None and retried_version(state, target) == version.id:
@@ -92,15 +130,27 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
             if record.retry_at > now:
                 blockers.requeue(record.retry_at)
             break
+    endings: tuple[Ending, ...] = ()
     if paused is not None:
         blockers.hold(Reason.AWAITING_RETRY)
         blockers.watch(wakes.versions(target.deployment.name))
     elif retried is not None:
-        give_up_retry(state, target)
+        endings = ("retry",)
     if record.ordered == "retry" and not blockers.wakes and blockers.requeue_at is None:
-        record.ordered = None
-        state.target_changed(target)
-    return None
+        endings = (*endings, "order")
+    return TargetPlan(None, blockers, endings)
+
+
+def end(state: State, target: Target, endings: Sequence[Ending], now: Instant) -> None:
+    """What a plan found to be over is over from now on."""
+    for ending in endings:
+        if isinstance(ending, EndedAttempts):
+            jobs.end_attempts(state, target, now, ending.why)
+        elif ending == "retry":
+            give_up_retry(state, target)
+        else:
+            target.record.ordered = None
+            state.target_changed(target)
 
 
 def give_up_retry(state: State, target: Target) -> None:
@@ -205,7 +255,7 @@ def _new_version(
     resolved: Variables,
     now: Instant,
     blockers: Blockers,
-) -> Release | None:
+) -> Release | EndedAttempts | None:
     record = target.record
     failed = jobs.unsettled(state, target) if record.attempts else None
     is_tried_again = failed is not None and failed.version == version.id
@@ -221,8 +271,8 @@ def _new_version(
             blockers.stop_at(one, judged)
             rollouts.found_line(state, target, version, one, judged)
             if is_tried_again and one.verdict.outcome == "denied":
-                jobs.end_attempts(state, target, now, one.verdict.message)
-            elif is_tried_again:
+                return EndedAttempts(one.verdict.message)
+            if is_tried_again:
                 _watch_for_denials(target, version, judged, blockers)
             return None
         judged.append(one)
@@ -278,7 +328,7 @@ def _same_version(
     resolved: Variables,
     now: Instant,
     blockers: Blockers,
-) -> Release | None:
+) -> Release | EndedAttempts | None:
     """Changed variables: a new release of the same version, past the version's gates, not past windows and freezes."""
     judged: list[GateResult] = []
     for one in verdicts_of_same_version(state, target, now):
@@ -302,8 +352,13 @@ def verdicts_of_same_version(state: State, target: Target, now: Instant) -> Iter
 
 
 def _ordered(
-    state: State, target: Target, version_id: str, kind: JobKind, now: Instant, blockers: Blockers
-) -> Release | None:
+    state: State,
+    target: Target,
+    version_id: str,
+    kind: JobKind,
+    now: Instant,
+    blockers: Blockers,
+) -> TargetPlan:
     """A rollback or a redeploy, or the next attempt of one: it needs no gate but the freeze, a slot and a free target."""
     record = target.record
     version = state.versions[version_id]
@@ -313,14 +368,15 @@ def _ordered(
         attempt, retry_at = _attempt(state, target, version, resolved, kind)
     if retry_at is not None and retry_at > now:
         blockers.requeue(retry_at)
-        return None
+        return TargetPlan(None, blockers)
     one = gates.frozen(state, target, now)
     if not one.is_allowed:
         blockers.add(one)
-        return None
+        return TargetPlan(None, blockers)
     key = (REPAIR, 0, record.finished_at or 0, target.resource.name, target.name)
     reason = record.rollback_cause if record.rollback_to is not None else ""
-    return Release(version, kind, attempt, resolved, (one,), key, reason or kind)
+    release = Release(version, kind, attempt, resolved, (one,), key, reason or kind)
+    return TargetPlan(release, blockers)
 
 
 def verdicts_of(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[GateResult]:

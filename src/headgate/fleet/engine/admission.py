@@ -142,13 +142,16 @@ def _reconcile(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Bl
                 holds.settle_target(state, member)
         return seen
     assert isinstance(unit, Target)
-    blockers = Blockers()
-    found = targets.next_release(state, unit, now, blockers)
+    targets.settle(state, unit, now)
+    plan = targets.plan(state, unit, now)
+    found = plan.release
+    if plan.endings:
+        targets.end(state, unit, plan.endings, now)
     if unit.record.retry_at is not None and found is not None and _takes_a_place_too_many(state, unit, found):
         targets.give_up_retry(state, unit)
     if unit.record.slots:
         holds.settle_target(state, unit)
-    return found, blockers
+    return found, plan.blockers
 
 
 def _takes_a_place_too_many(state: State, target: Target, release: Release) -> bool:
