@@ -11,9 +11,25 @@ from headgate.kernel.objects import Action, Key, Object
 Enqueue = Callable[[Key], None]
 
 
+class Announced(Protocol):
+    """Something that a plan wants people to be told, about an object."""
+
+    @property
+    def object(self) -> Key: ...
+
+    @property
+    def message(self) -> str: ...
+
+    @property
+    def reason(self) -> Reason: ...
+
+
 class Plan(Protocol):
     @property
     def actions(self) -> Sequence[Action]: ...
+
+    @property
+    def events(self) -> Sequence[Announced]: ...
 
     @property
     def requeue_at(self) -> Instant | None: ...

@@ -26,7 +26,7 @@ from headgate.simulate import steps
 from headgate.simulate.workloads import operations
 from headgate.simulate.workloads import sets as simulated_sets
 from headgate.workload import defaults
-from headgate.workload.controller import is_set
+from headgate.workload.family import is_set
 from kube import ControlPlane
 
 from ..devices import of_class

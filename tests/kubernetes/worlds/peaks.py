@@ -12,7 +12,7 @@ from headgate.promises.books import unavailability
 from headgate.promises.books.tally import PodTally
 from headgate.promises.books.unavailability import Scope
 from headgate.workload import model, names
-from headgate.workload.controller import is_set
+from headgate.workload.family import is_set
 from headgate.workload.model import PodCliqueSet
 from headgate.workload.plan import observed
 

@@ -15,9 +15,9 @@ from headgate.api.documents import bodies, cluster_views
 from headgate.api.http import lists, pages, refusals, replies
 from headgate.api.http.calls import Answer, Parameter, Refusal, Request, Route
 from headgate.api.http.schemas import Page as PageSchema
-from headgate.graph.controller import is_definition
 from headgate.graph.reconcile import labels
 from headgate.graph.reconcile import operate as graph_orders
+from headgate.graph.reconcile.accepted_graphs import is_definition
 from headgate.kernel import documents, rendering
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.objects import Object

@@ -10,8 +10,7 @@ import msgspec
 
 from headgate.cli import cluster_trees, cluster_watching, clusters, failures, options, pairs
 from headgate.cli.clusters import AskedCluster, ClusterLocation
-from headgate.graph import controller
-from headgate.graph.reconcile import operate
+from headgate.graph.reconcile import accepted_graphs, operate
 from headgate.kernel.decisions import Reason
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.objects import Object
@@ -191,7 +190,7 @@ async def _find(cluster: AskedCluster, target: str) -> _Found:
         return await _instance(cluster, kind, name, known)
     resource = await listing.own_kind(cluster.discovery, kinds.DEFINITION.api_version, kinds.DEFINITION.kind)
     for item in known:
-        if item.key == controller.request_for(target):
+        if item.key == accepted_graphs.request_for(target):
             return _Found(resource, item, item)
     there_are = ", ".join(item.name for item in known) or "none"
     raise failures.CommandFailure(f'TARGET: is "{target}"; ResourceGraphDefinitions: {there_are}')

@@ -47,6 +47,11 @@ class InstancePlan(msgspec.Struct):
     left: tuple[Object, ...] = ()
     """Of an instance that is going: what is still there."""
 
+    @property
+    def events(self) -> tuple[()]:
+        """What becomes of an instance is told by its conditions."""
+        return ()
+
     def lines(self) -> list[ReasonLine]:
         return explain.instance_lines(self)
 
@@ -70,6 +75,10 @@ class DefinitionPlan(msgspec.Struct):
     @property
     def requeue_at(self) -> Instant | None:
         return self.rollout.requeue_at
+
+    @property
+    def events(self) -> tuple[()]:
+        return ()
 
     def lines(self) -> list[ReasonLine]:
         return explain.definition_lines(self)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from headgate.cluster.cache import ObjectCache
-from headgate.graph import controller as graphs
 from headgate.graph.controller import GraphController, GraphPlan
-from headgate.graph.reconcile import explain_tree, labels
+from headgate.graph.reconcile import accepted_graphs, explain_tree, labels
 from headgate.graph.reconcile.propagate import InstancePlan
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
@@ -101,7 +100,7 @@ async def observe(
     items: list[Object] = list(chosen)
     for api_version, kind in WATCHED:
         resource = await listing.own_kind(discovery, api_version, kind)
-        if not graphs.is_definition(Key(resource.group, kind, "", "")):
+        if not accepted_graphs.is_definition(Key(resource.group, kind, "", "")):
             items += await listing.all_of(client, resource)
     wanted: dict[KindName, None] = {}
     own: dict[KindName, None] = {}
@@ -134,4 +133,4 @@ async def _signals(client: Client) -> dict[str, object]:
 
 
 def _is_of(item: Object, names: set[str]) -> bool:
-    return not graphs.is_definition(item.key) or item.name in names
+    return not accepted_graphs.is_definition(item.key) or item.name in names

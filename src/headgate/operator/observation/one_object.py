@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from headgate.graph.controller import is_definition
+from headgate.graph.reconcile.accepted_graphs import is_definition
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
@@ -15,7 +15,7 @@ from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery
 from headgate.kubernetes.resources import ApiResource, Document
 from headgate.operator.observation import graphs, sets
-from headgate.workload import controller
+from headgate.workload import family
 
 
 class SeenObject(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ async def observe_read(
 ) -> SeenObject | None:
     """The same of one that is read already; it may be a definition too, of which those instances are told that `shows`
     lets through."""
-    if controller.is_set(item):
+    if family.is_set(item):
         seen = await sets.observe_one(client, discovery, item)
         return SeenObject(seen.explain(item, now), seen.pods(item, now))
     definition: Object | None = item

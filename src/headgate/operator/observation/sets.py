@@ -15,7 +15,7 @@ from headgate.kubernetes.discovery import Discovery, UnknownKindError
 from headgate.kubernetes.errors import NotFoundError
 from headgate.operator.observation import listing
 from headgate.operator.running import workloads
-from headgate.workload import controller, labels, model
+from headgate.workload import family, labels, model
 from headgate.workload.checks import claims
 from headgate.workload.plan import explain, pod_counts
 
@@ -31,10 +31,10 @@ class SeenSets:
         return sorted(found, key=lambda item: (item.namespace, item.name))
 
     def find(self, namespace: str, name: str) -> Object | None:
-        return self._cache.get(controller.request_for(namespace, name))
+        return self._cache.get(family.request_for(namespace, name))
 
     def explain(self, item: Object, now: Instant) -> ExplanationTree:
-        parts = (*self._cache.parts_of(item.key), *controller.claim_templates(item, self._cache.get))
+        parts = (*self._cache.parts_of(item.key), *family.claim_templates(item, self._cache.get))
         return explain.explain(item, parts, now, is_bound_pod_by_pod=True)
 
     def pods(self, item: Object, now: Instant) -> tuple[int, int]:
@@ -43,7 +43,7 @@ class SeenSets:
 
     def below(self, item: Object, now: Instant) -> ExplanationTree | None:
         """Of an object that may be a set."""
-        return self.explain(item, now) if controller.is_set(item) else None
+        return self.explain(item, now) if family.is_set(item) else None
 
 
 async def observe(client: Client, discovery: Discovery, namespace: str) -> SeenSets:

@@ -6,9 +6,8 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 
 from headgate.cluster.cache import ObjectCache
-from headgate.graph import controller as graphs
 from headgate.graph.controller import GraphController, GraphPlan
-from headgate.graph.reconcile import contents, labels, revisions, served_kinds
+from headgate.graph.reconcile import accepted_graphs, contents, labels, revisions, served_kinds
 from headgate.kernel.decisions import Reason
 from headgate.kernel.objects import Key, Object
 from headgate.kubernetes.client import Client
@@ -67,7 +66,7 @@ class LiveGraphController(GraphController):
             for key in self._instance_with(item):
                 self._enqueue(key)
             if item.kind == CRD_KIND and labels.DEFINITION_NAME in item.labels:
-                self._enqueue(graphs.request_for(item.labels[labels.DEFINITION_NAME]))
+                self._enqueue(accepted_graphs.request_for(item.labels[labels.DEFINITION_NAME]))
         if item.kind != CRD_KIND and before is not None and not _was_ours(before):
             message = f"{item.kind} {item.name} was there already, was nobody's, and belongs to it now"
             for key in self._instance_with(item):
@@ -91,7 +90,7 @@ class LiveGraphController(GraphController):
         yield from super().requests(item, before, is_gone=is_gone, is_own_status=is_own_status)
         if is_gone and item.kind == revisions.KIND and labels.DEFINITION_NAME in item.labels:
             # It may have been the last one of an older graph revision.
-            yield graphs.request_for(item.labels[labels.DEFINITION_NAME])
+            yield accepted_graphs.request_for(item.labels[labels.DEFINITION_NAME])
 
 
 def _was_ours(before: Object) -> bool:
@@ -148,12 +147,12 @@ class GraphPreparation:
 
     async def prepare(self, request: Key) -> bool:
         cache = self._cache()
-        if graphs.is_definition(request):
+        if accepted_graphs.is_definition(request):
             await self._stop_unused(cache)
             definition = cache.get(request)
             return definition is None or await self._is_heard(definition, cache)
         name = self._definition_of.get((request.group, request.kind), "")
-        definition = cache.get(graphs.request_for(name))
+        definition = cache.get(accepted_graphs.request_for(name))
         return definition is None or await self._is_heard(definition, cache)
 
     async def _is_heard(self, definition: Object, cache: ObjectCache) -> bool:

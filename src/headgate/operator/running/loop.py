@@ -9,10 +9,10 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, Protocol
+from typing import Any, Generic
 
 from headgate.cluster import port, refusals
-from headgate.cluster.controller import Controller, PlanT
+from headgate.cluster.controller import Announced, Controller, PlanT
 from headgate.cluster.port import Conflict, ObjectChange
 from headgate.cluster.runner import Runner
 from headgate.kernel import instants
@@ -55,19 +55,6 @@ Prepare = Callable[[Key], Awaitable[bool]]
 
 async def always(_: Key) -> bool:
     return True
-
-
-class Announced(Protocol):
-    """Something that a plan wants people to be told."""
-
-    @property
-    def object(self) -> Key: ...
-
-    @property
-    def message(self) -> str: ...
-
-    @property
-    def reason(self) -> Reason: ...
 
 
 class ControllerLoop(Generic[PlanT]):
@@ -222,7 +209,7 @@ class ControllerLoop(Generic[PlanT]):
         if plan is None:
             self._forget(request)
             return
-        self._announce(getattr(plan, "events", ()))
+        self._announce(plan.events)
         actions = plan.actions
         resting = self._resting
         until = resting.rests(request, actions, self._clock()) if resting is not None else None

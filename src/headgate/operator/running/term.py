@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
-from headgate.graph.controller import GraphPlan, is_definition
+from headgate.graph.controller import GraphPlan
+from headgate.graph.reconcile.accepted_graphs import is_definition
 from headgate.kernel.instants import Instant
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery, UnknownKindError

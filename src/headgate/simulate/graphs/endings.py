@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from headgate.cluster.simulated.store import ObjectStore
-from headgate.graph.controller import GraphPlan, is_definition
+from headgate.graph.controller import GraphPlan
 from headgate.graph.reconcile import explain_tree, labels
+from headgate.graph.reconcile.accepted_graphs import is_definition
 from headgate.graph.reconcile.instances import InstancePass
 from headgate.graph.reconcile.nodes import NodeUnit
 from headgate.graph.reconcile.propagate import DefinitionPlan, InstancePlan

@@ -13,8 +13,9 @@ from headgate.cluster.simulated.driver import ControllerDriver
 from headgate.cluster.simulated.settings import Cluster
 from headgate.fleet.engine import manifests
 from headgate.fleet.model import objects as model
-from headgate.graph.controller import GraphController, GraphPlan, request_for
+from headgate.graph.controller import GraphController, GraphPlan
 from headgate.graph.reconcile import explain_tree, labels
+from headgate.graph.reconcile.accepted_graphs import request_for
 from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.graph.reconcile.propagate import InstancePlan
 from headgate.kernel.explanations import ExplanationTree

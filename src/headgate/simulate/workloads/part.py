@@ -31,7 +31,8 @@ from headgate.simulate.result import Explained, Result, Warned
 from headgate.simulate.workloads import operations, trees
 from headgate.simulate.workloads import sets as workloads
 from headgate.simulate.workloads.sets import Planned, Planner, RevisionNumbers, Workloads
-from headgate.workload.controller import WorkloadController, is_set
+from headgate.workload.controller import WorkloadController
+from headgate.workload.family import is_set
 from headgate.workload.plan import explain as workload_explain
 from headgate.workload.plan import planner as plan
 from headgate.workload.plan.situation import Announcement

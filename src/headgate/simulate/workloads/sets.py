@@ -15,8 +15,8 @@ from headgate.promises.books.tally import PodTally
 from headgate.promises.watch import WorkloadWatch
 from headgate.workload import controller, labels, model, names
 from headgate.workload.checks import validate
-from headgate.workload.controller import Family, is_set, request_for
 from headgate.workload.expand import revisions
+from headgate.workload.family import Family, claim_templates, is_set, request_for
 from headgate.workload.model import PodCliqueSet
 from headgate.workload.plan import situation
 
@@ -153,7 +153,7 @@ class Workloads:
         family = Family()
         found = [item for item in self._store if not is_set(item) and family.set_of(item) == request]
         of = self._store.get(request)
-        return (*found, *(controller.claim_templates(of, self._store.get) if of is not None else ()))
+        return (*found, *(claim_templates(of, self._store.get) if of is not None else ()))
 
     def holds(self, item: Object) -> Iterator[str]:
         """Why somebody wants the set to stay as it is."""
