@@ -102,7 +102,7 @@ class _Judgement:
             self._add_graphs(documents)
 
     def _add_agents(self, documents: Sequence[TextDocument]) -> None:
-        """Configs of agents that work on clusters are judged as a job would read them."""
+        """Configs of agents that a server runs are judged as a job would read them."""
         if not documents:
             return
         from headgate.agents import config_checks
@@ -112,7 +112,7 @@ class _Judgement:
             given: Mapping[str, Any] = spec if isinstance(spec, Mapping) else {}
             config, opened = given.get("config", {}), given.get("overridable")
             if isinstance(config, Mapping):
-                names = [str(name) for name in opened] if isinstance(opened, list) else []
+                names = [str(name) for name in opened] if isinstance(opened, list) else None
                 self._say(
                     document, config_checks.problems_of(str(given.get("type")), config, names, "spec.config")
                 )

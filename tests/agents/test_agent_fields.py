@@ -5,27 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from headgate.agents.argocd import ArgocdConfig
-from headgate.agents.exec import ExecConfig
-from headgate.agents.github import GithubConfig
-from headgate.agents.graph import GraphConfig
-from headgate.agents.http import HttpConfig
-from headgate.agents.kubernetes_job import KubernetesConfig
-from headgate.agents.kubernetes_node import KubernetesNodeConfig
-from headgate.agents.workload import WorkloadConfig
+from headgate.agents.config_checks import CONFIGS
 from headgate.fleet.engine import manifest_checks, manifests
 from headgate.fleet.model import agent_fields
 
-CONFIGS: dict[str, type[msgspec.Struct]] = {
-    "exec": ExecConfig,
-    "http": HttpConfig,
-    "github": GithubConfig,
-    "argocd": ArgocdConfig,
-    "kubernetes": KubernetesConfig,
-    "kubernetes-node": KubernetesNodeConfig,
-    "graph": GraphConfig,
-    "workload": WorkloadConfig,
-}
 MAY_BE_OPENED = {
     "exec": {"parameters", "successExitCodes", "timeoutSeconds", "stopGraceSeconds"},
     "http": {"parameters", "pollSeconds", "requestTimeoutSeconds", "timeoutSeconds"},
@@ -63,6 +46,10 @@ MAY_BE_OPENED = {
     "graph": {"progressDeadlineSeconds", "timeoutSeconds"},
     "workload": {"progressDeadlineSeconds", "timeoutSeconds"},
 }
+
+
+def test_what_is_open_is_decided_of_every_agent() -> None:
+    assert set(agent_fields.OPEN_BY_DEFAULT) == set(CONFIGS) == set(MAY_BE_OPENED)
 
 
 @pytest.mark.parametrize("agent_type", CONFIGS)

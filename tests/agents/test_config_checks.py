@@ -1,12 +1,19 @@
-"""Configs of agents that work on clusters are judged before there is a job: every wrong field by its name."""
+"""Configs of agents are judged before there is a job: every wrong field by its name."""
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from headgate import validation
+from headgate.agents import config_checks
+from headgate.agents.addresses import Addresses
+from headgate.agents.web import Web
+from headgate.cli import serving
+from headgate.fleet.model import agent_fields
 
 META = {"name": "web", "namespace": "shop"}
 JOB = {"spec": {"template": {"spec": {"containers": []}}}}
@@ -24,6 +31,21 @@ def problems(agent_type: str, config: dict[str, Any], **spec: Any) -> list[str]:
     return [str(problem) for problem in validation.validate([agent])]
 
 
+def test_the_config_of_every_agent_that_a_server_runs_is_known(tmp_path: Path) -> None:
+    """Its page and its open fields are asked for by this list too."""
+    assert set(asyncio.run(_served_types(tmp_path))) == set(config_checks.CONFIGS)
+
+
+async def _served_types(folder: Path) -> tuple[str, ...]:
+    process = serving.Process(serving.Options(folder, database="memory:", port=None))
+    web = Web(Addresses(()))
+    runner = process._build_runner(web, "")
+    await runner.close()
+    await web.close()
+    process.store.close()
+    return runner.types
+
+
 @pytest.mark.parametrize(
     ("agent_type", "config"),
     [
@@ -31,7 +53,14 @@ def problems(agent_type: str, config: dict[str, Any], **spec: Any) -> list[str]:
         ("kubernetes-node", {"verb": "drain", "allowedNodes": "pool=batch"}),
         ("graph", {"instanceTemplate": INSTANCE}),
         ("workload", {"setTemplate": SET, "kubeContext": "east"}),
-        ("exec", {"anything": 1}),
+        ("exec", {"command": ["./deploy", "${version.tag}"], "env": {"A": "${'${HOME}'}"}}),
+        ("exec", {"command": "echo ${'${HOME}'}", "successExitCodes": [0, 3], "stopGraceSeconds": None}),
+        ("http", {"url": "https://${resource.name}.example.com", "secretEnv": "HEADGATE_AGENT_SECRET"}),
+        ("http", {"url": "https://example.com/${ 'a' }", "headers": {"X-Team": "web", "X-Old": None}}),
+        ("github", {"owner": "o", "repo": "r", "workflow": "deploy.yaml", "tokenEnv": "HEADGATE_AGENT_T"}),
+        ("argocd", {"serverUrl": "https://argo.example.com", "application": "${deployment.name}"}),
+        ("pull", {"anything": 1}),
+        ("of-somebody-else", {"anything": 1}),
     ],
 )
 def test_what_a_job_could_use_is_accepted(agent_type: str, config: dict[str, Any]) -> None:
@@ -59,6 +88,23 @@ def test_what_a_job_could_use_is_accepted(agent_type: str, config: dict[str, Any
         ("workload", {"instanceTemplate": INSTANCE, "setTemplate": SET}, "spec.config.instanceTemplate"),
         ("workload", {"setTemplate": {"metadata": META}}, "spec.config.setTemplate.spec"),
         ("workload", {"setTemplate": SET, "progressDeadlineSeconds": 0}, "progressDeadlineSeconds"),
+        ("exec", {}, "spec.config.command"),
+        ("exec", {"command": "make", "workingdirectory": "/srv"}, "spec.config.workingdirectory"),
+        ("exec", {"command": "make", "successExitCodes": [256]}, "spec.config.successExitCodes"),
+        ("exec", {"command": "make", "env": {"A": 1}}, "spec.config.env.A"),
+        ("http", {"url": "ftp://example.com"}, "spec.config.url"),
+        ("http", {"url": "https://example.com/${'a b'}"}, "spec.config.url"),
+        ("http", {"url": None}, "spec.config.url"),
+        ("http", {"url": "https://example.com", "pollSeconds": 0}, "spec.config.pollSeconds"),
+        ("http", {"url": "https://example.com", "headers": {"Host": "a"}}, "spec.config.headers"),
+        ("github", {"owner": "o", "repo": "", "workflow": "w"}, "spec.config.repo"),
+        ("github", {"owner": "o", "repo": "r"}, "spec.config.workflow"),
+        ("argocd", {"serverUrl": "https://argo.example.com"}, "spec.config.application"),
+        (
+            "argocd",
+            {"serverUrl": "https://argo.example.com", "application": "a", "prune": "yes"},
+            "spec.config.prune",
+        ),
     ],
 )
 def test_a_wrong_field_is_named(agent_type: str, config: dict[str, Any], place: str) -> None:
@@ -69,3 +115,13 @@ def test_a_wrong_field_is_named(agent_type: str, config: dict[str, Any], place: 
 
 def test_what_deployments_fill_need_not_be_there() -> None:
     assert problems("kubernetes-node", {}, overridable=["verb"]) == []
+    assert problems("github", {}, overridable=["owner", "repo", "workflow"]) == []
+
+
+def test_what_they_fill_of_every_agent_of_the_type_need_not_be_there_either(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = {"owner": "o", "repo": "r"}
+    monkeypatch.setattr(agent_fields, "OPEN_BY_DEFAULT", {"github": ("workflow",)})
+    assert problems("github", config) == []
+    assert problems("github", config, overridable=[]) == ["documents[0]: spec.config.workflow: is required"]

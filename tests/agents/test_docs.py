@@ -5,31 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import msgspec
 import pytest
 import yaml
 
-from headgate.agents.argocd import ArgocdConfig
-from headgate.agents.exec import ExecConfig
-from headgate.agents.github import GithubConfig
-from headgate.agents.graph import GraphConfig
-from headgate.agents.http import HttpConfig
-from headgate.agents.kubernetes_job import KubernetesConfig
-from headgate.agents.kubernetes_node import KubernetesNodeConfig
-from headgate.agents.workload import WorkloadConfig
+from headgate.agents.config_checks import CONFIGS
+from headgate.fleet.model import agent_fields
 from headgate.kernel import documents
 
 DOCS = Path(__file__).parents[2] / "docs" / "agents"
-CONFIGS: dict[str, type[msgspec.Struct]] = {
-    "exec": ExecConfig,
-    "http": HttpConfig,
-    "github": GithubConfig,
-    "argocd": ArgocdConfig,
-    "kubernetes": KubernetesConfig,
-    "kubernetes-node": KubernetesNodeConfig,
-    "graph": GraphConfig,
-    "workload": WorkloadConfig,
-}
 
 
 @pytest.mark.parametrize("kind", CONFIGS)
@@ -48,3 +31,27 @@ def test_the_example_of_a_page_is_a_config_that_can_be_used(kind: str) -> None:
     [example] = [yaml.safe_load(block) for block in blocks]
     assert example["spec"]["type"] == kind
     documents.read(CONFIGS[kind], example["spec"]["config"], "config")
+
+
+def test_every_agent_is_among_the_types_wherever_they_are_listed() -> None:
+    """A console that does not know a type cannot make an agent of it."""
+    readme = (DOCS / "README.md").read_text("utf-8")
+    objects = (DOCS.parent / "objects.md").read_text("utf-8")
+    page = (DOCS.parents[1] / "console" / "src" / "pages" / "agents.tsx").read_text("utf-8")
+    [offered] = re.findall(r"^const TYPES = \[(.*)\];$", page, re.MULTILINE)
+    [listed] = re.findall(r"^\| `type` \|.*\| (`exec`.*) \|$", objects, re.MULTILINE)
+    types = {*CONFIGS, "pull"}
+    assert set(re.findall(r'"([\w-]+)"', offered)) == types
+    assert set(re.findall(r"`([\w-]+)`", listed)) == types
+    assert set(re.findall(r"^\| `([\w-]+)` \|.*\| \[", readme, re.MULTILINE)) == types
+
+
+def test_what_is_open_by_default_is_told() -> None:
+    text = (DOCS / "README.md").read_text("utf-8")
+    table = text[text.index("| type | open |") :].split("\n\n")[0]
+    told = {
+        agent_type: tuple(re.findall(r"`(\w+)`", opened))
+        for types, opened in re.findall(r"^\| (.+) \| (.+) \|$", table, re.MULTILINE)
+        for agent_type in re.findall(r"`([\w-]+)`", types)
+    }
+    assert told == {**agent_fields.OPEN_BY_DEFAULT, "pull": agent_fields.OPEN_FOR_OTHERS}

@@ -56,7 +56,8 @@ _FILLED_IN_LATER = {
 """Defaults that follow from other fields, or hold without being written down."""
 _WHOLE_NUMBER_RANGE = get_args(workload.Number)[1]
 """What an integer of the API holds at most: no bound that a person has to know."""
-MARKER = re.compile(r"<!-- fields: (\w+) -->\n+((?:\|[^\n]*\n)+)")
+MARKER = re.compile(r"<!-- fields: (\w+) -->\n(?:\n*((?:\|[^\n]*\n)+))?")
+"""With the table below it, if there is one yet."""
 HEADER = ("field", "type", "default", "allowed", "meaning")
 
 
@@ -102,7 +103,7 @@ def rows(struct: type[msgspec.Struct]) -> dict[str, tuple[str, str, str]]:
 def tables_in(page: Path) -> Iterator[tuple[str, list[list[str]]]]:
     """The name after `fields:` and the body rows of the table below it, as cells."""
     for match in MARKER.finditer(page.read_text("utf-8")):
-        yield match.group(1), [cells(line) for line in match.group(2).splitlines()[2:]]
+        yield match.group(1), [cells(line) for line in (match.group(2) or "").splitlines()[2:]]
 
 
 def cells(line: str) -> list[str]:

@@ -2,9 +2,10 @@
 
     PYTHONPATH=tests .venv/bin/python -m docs.refresh [PAGE...]
 
-Meanings in tables and everything else are left as they are. Printed output that is shortened with `...` is left too;
-when it no longer matches, the command is named so that a person can shorten it anew. Pages that need a server keep
-their output.
+Meanings in tables, the order of their rows and everything else are left as they are; a field that is new stands after
+the one before it in its Struct, and below a marker without a table there is a new one. Printed output that is shortened
+with `...` is left too; when it no longer matches, the command is named so that a person can shorten it anew. Pages that
+need a server or a cluster keep their output.
 """
 
 import shlex
@@ -19,22 +20,36 @@ def main(arguments: list[str]) -> None:
     chosen = [Path(name).resolve() for name in arguments] or pages.all_pages()
     for page in chosen:
         text = page.read_text("utf-8")
-        fresh = fields.MARKER.sub(lambda match: _table(match.group(1), match.group(2)), text)
-        if pages.name_of(page) not in pages.NEEDING_A_SERVER:
+        fresh = with_tables(text)
+        if pages.name_of(page) not in pages.NEEDING_A_SERVER | pages.NEEDING_A_CLUSTER:
             fresh = _with_printed(page, fresh)
         if fresh != text:
             page.write_text(fresh, "utf-8")
             print(f"rewrote {pages.name_of(page)}")  # noqa: T201
 
 
+def with_tables(text: str) -> str:
+    return fields.MARKER.sub(lambda match: _table(match.group(1), match.group(2) or ""), text)
+
+
 def _table(name: str, old: str) -> str:
-    meanings = {row[0]: row[-1] for row in map(fields.cells, old.splitlines()[2:])}
+    meanings = {row[0].strip("`"): row[-1] for row in map(fields.cells, old.splitlines()[2:])}
+    computed = fields.rows(fields.registry()[name])
     lines = [f"| {' | '.join(fields.HEADER)} |", f"|{'---|' * len(fields.HEADER)}"]
-    for field, computed in fields.rows(fields.registry()[name]).items():
-        cells = [f"`{field}`", *computed, meanings.get(f"`{field}`", "TODO")]
+    for field in _in_order(list(computed), [field for field in meanings if field in computed]):
+        cells = [f"`{field}`", *computed[field], meanings.get(field, "TODO")]
         escaped = [cell.replace("|", "\\|") for cell in cells]
         lines.append(f"| {' | '.join(escaped)} |")
     return f"<!-- fields: {name} -->\n\n" + "\n".join(lines) + "\n"
+
+
+def _in_order(declared: list[str], written: list[str]) -> list[str]:
+    """As a page has them, which is the order that its readers need."""
+    found = list(written)
+    for number, field in enumerate(declared):
+        if field not in found:
+            found.insert(found.index(declared[number - 1]) + 1 if number else 0, field)
+    return found
 
 
 def _with_printed(page: Path, text: str) -> str:

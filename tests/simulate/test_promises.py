@@ -2,9 +2,11 @@
 
 import msgspec
 
+from headgate.fleet import rules
+from headgate.fleet.gates import gates
 from headgate.fleet.model import changes, records
 from headgate.kernel import decisions, instants
-from headgate.promises import ALL, FLEET, GRAPH, WORKLOAD
+from headgate.promises import ALL, FLEET, GRAPH, WORKLOAD, no_gate_skipped
 from headgate.promises.base import RunEnding, Unconverged
 from headgate.promises.no_gate_skipped import NoGateSkipped
 
@@ -229,6 +231,20 @@ def test_a_rule_that_was_not_asked_was_skipped() -> None:
     fleet.watch.on_job_created(job(), ())
     assert fleet.broken == ["NoGateSkipped"]
     assert "without being asked about by gated" in fleet.messages
+
+
+NOT_ALWAYS_ASKED = {"scopedVersion": "asked only about a version that has a targetSelector"}
+"""Gates that a start need not have passed, each with the reason."""
+
+
+def test_every_gate_is_looked_at_or_excepted_with_a_reason() -> None:
+    """A gate that nobody looks at could be left out without anybody's notice."""
+    tables = [table for name, table in vars(gates).items() if name.startswith("_OF_")]
+    kinds = {spec: kind for kind, spec in rules.KINDS.items()}
+    found = {kinds[spec] for table in tables for spec in table}
+    assert len(found) > len(tables)
+    assert found - no_gate_skipped._ASKED == set(NOT_ALWAYS_ASKED)
+    assert no_gate_skipped._LOOKED_AT <= set(rules.KINDS)
 
 
 def test_a_retry_does_not_pass_the_version_gates_again() -> None:
