@@ -205,7 +205,7 @@ _MAKERS: dict[str, Callable[..., Iterator[changes.Change]]] = {
     wakes.breaker("", "")[0]: _breaker,
     wakes.slot("")[0]: _slot,
     wakes.slots("")[0]: _slots,
-    wakes.location("", "")[0]: _site,
+    wakes.site("", "")[0]: _site,
 }
 """By topic, what makes it happen. A topic that is not here is one that nothing fires."""
 TOPICS = frozenset(_MAKERS)
