@@ -6,6 +6,7 @@ is done in a turn is what agents, and where those have nothing left to report pe
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 
 from headgate.fleet.engine.engine import Engine
@@ -104,7 +105,7 @@ def _slot(state: State, unit: Unit, resource: str) -> Iterator[changes.Change]:
     lacks end: then it is its own turn. Nothing if the resource itself holds all of that."""
     assert state.resources[resource]
     neighbour = _neighbour(state, unit, resource)
-    if neighbour is not None:
+    if neighbour is not None and not any(skip.reason == MADE_UP for skip in state.skips.values()):
         yield from _skips(neighbour)
         return
     holders = {name: None for line in unit.lines for name in line.holders if name != resource}
@@ -120,13 +121,15 @@ def _neighbour(state: State, unit: Unit, resource: str) -> Target | Site | None:
 
 
 def _skips(unit: Target | Site) -> Iterator[changes.Change]:
+    """Of all that it may start: a skip names a version with its deployment."""
     for member in unit.members.values() if isinstance(unit, Site) else (unit,):
-        for table in unit.lines:
+        for version, table in itertools.product(member.deployment.versions, unit.lines):
             assert isinstance(table, SlotTable)
             yield changes.PutSkip(
                 MADE_UP,
                 table.rule.id,
                 deployment=member.deployment.name,
+                tag=version.tag,
                 environment=member.environment.name,
                 resource=member.resource.name,
             )
