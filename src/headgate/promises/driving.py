@@ -6,52 +6,98 @@ that a unit names there is a change here that makes it happen for real, applied 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from enum import Enum, auto
 
 from headgate.fleet.engine.engine import Engine
-from headgate.fleet.model import changes, records
+from headgate.fleet.model import changes
 from headgate.fleet.model import objects as model
 from headgate.fleet.state import wakes
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site, Target, Unit
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.kernel.problems import Rejected
 from headgate.kernel.wakes import Wake
+from headgate.promises import turns
+from headgate.promises.turns import MADE_UP, Maker
 
-_MADE_UP = "made-up-to-wake"
+
+class Answer(Enum):
+    """What a unit did when what it waits for was to happen."""
+
+    WOKEN = auto()
+    SLEPT = auto()
+    NOT_DRIVEN = auto()
+    """It could not be made to happen to the state as it is: each maker says when it has nothing to do."""
+    IMPOSSIBLE = auto()
+    """It names what is not there, or a topic that nothing fires."""
+
+
+_WORDS = {
+    Answer.SLEPT: "which happened, and is not looked at",
+    Answer.IMPOSSIBLE: "which nothing can make happen",
+}
 
 
 class WakeDriver:
-    """Drives each wake once in a run, whoever waits for it and whenever: a run names few different ones."""
+    """Drives each wake once in a run, whoever waits for it and whenever: a run names few different ones. What could not
+    be driven is tried again when nothing of its topic is left that was tried less often."""
 
     def __init__(self) -> None:
-        self._driven: set[Wake] = set()
+        self.driven: Counter[str] = Counter()
+        """By topic, how often it was made to happen."""
+        self.not_driven: Counter[str] = Counter()
+        """By topic, how often it was not."""
+        self._answered: set[Wake] = set()
+        self._tries: Counter[Wake] = Counter()
 
     def unanswered(self, settled: Engine, now: Instant) -> list[str]:
         """`settled` is a copy that has decided: it is used up. What is said of each unit that slept through its wake."""
         state = settled.state
         sampled = self._sampled(state)
-        found = [
-            f"{unit.order} waits for {' '.join(wake)}, which nothing can make happen"
-            for unit, wake in sampled
-            if _makings(state, unit, wake) is None
-        ]
+        makings = {wake: _makings(state, unit, wake) for unit, wake in sampled}
+        has_turns = any(wake[0] in turns.MAKERS and makings[wake] for _, wake in sampled)
+        written = settled.dump() if has_turns else b""
+        answers: list[tuple[Unit, Wake, Answer]] = []
         for unit, wake in sampled:
-            if unit in _units(state) and not _is_reached(settled, unit, wake, now):
-                found.append(f"{unit.order} waits for {' '.join(wake)}, which happened, and is not looked at")
-            state.waiting.dirty.clear()
-        return [*found, *_slept_in(state)]
+            if makings[wake] is None:
+                answer = Answer.IMPOSSIBLE
+            elif not makings[wake]:
+                answer = Answer.NOT_DRIVEN
+            elif wake[0] in turns.MAKERS:
+                answer = _driven_by_turns(Engine.load(written, state.ids), unit, wake, now)
+            else:
+                answer = _driven(settled, unit, wake, now)
+            self._note(wake, answer)
+            answers.append((unit, wake, answer))
+        said = [_said(*each) for each in answers if each[2] in _WORDS]
+        return [*said, *_slept_in(state)]
+
+    def _note(self, wake: Wake, answer: Answer) -> None:
+        counted = self.not_driven if answer is Answer.NOT_DRIVEN else self.driven
+        counted[wake[0]] += 1
+        if answer is not Answer.NOT_DRIVEN:
+            self._answered.add(wake)
 
     def _sampled(self, state: State) -> list[tuple[Unit, Wake]]:
         """Of each topic one wake that was not driven before."""
-        chosen: dict[str, tuple[Unit, Wake]] = {}
+        chosen: dict[str, tuple[tuple[int, bool], Unit, Wake]] = {}
         for unit in _units(state):
             for wake in unit.waits:
-                if wake not in self._driven:
-                    chosen.setdefault(wake[0], (unit, wake))
-        self._driven.update(wake for _, wake in chosen.values())
-        return sorted(chosen.values(), key=lambda pair: pair[1][0] in _TAKE_AWAY)
+                if wake in self._answered:
+                    continue
+                is_telling = wake[0] not in turns.MAKERS or turns.is_telling(state, unit, wake)
+                key = (self._tries[wake], not is_telling)
+                if wake[0] not in chosen or key < chosen[wake[0]][0]:
+                    chosen[wake[0]] = (key, unit, wake)
+        pairs = [(unit, wake) for _, unit, wake in chosen.values()]
+        self._tries.update(wake for _, wake in pairs)
+        return sorted(pairs, key=lambda pair: pair[1][0] in _TAKE_AWAY)
+
+
+def _said(unit: Unit, wake: Wake, answer: Answer) -> str:
+    return f"{unit.order} waits for {' '.join(wake)}, {_WORDS[answer]}"
 
 
 def _units(state: State) -> dict[Unit, None]:
@@ -69,8 +115,7 @@ def _slept_in(state: State) -> Iterator[str]:
 
 
 def _makings(state: State, unit: Unit, wake: Wake) -> list[changes.Change] | None:
-    """Changes that make it happen; none as things are, if no job is under way that could end. None if it names what is not
-    there, or a topic that nothing fires."""
+    """None if nothing fires the topic, or it names what is not there."""
     make = _MAKERS.get(wake[0])
     if make is None:
         return None
@@ -80,15 +125,35 @@ def _makings(state: State, unit: Unit, wake: Wake) -> list[changes.Change] | Non
         return None
 
 
-def _is_reached(engine: Engine, unit: Unit, wake: Wake, now: Instant) -> bool:
-    """Also where there is nothing left to happen: what was driven before may have taken away what the wake names."""
-    for change in _makings(engine.state, unit, wake) or ():
-        try:
-            engine.apply(change, now)
-        except Rejected:
-            continue
-        return unit in engine.state.waiting.dirty
-    return True
+def _driven(engine: Engine, unit: Unit, wake: Wake, now: Instant) -> Answer:
+    """By the first change that is accepted. What was driven before in the same copy may have taken away who waits or what
+    the wake names."""
+    state = engine.state
+    if unit not in _units(state):
+        return Answer.NOT_DRIVEN
+    for change in _makings(state, unit, wake) or ():
+        if turns.is_accepted(engine, change, now):
+            answer = Answer.WOKEN if unit in state.waiting.dirty else Answer.SLEPT
+            state.waiting.dirty.clear()
+            return answer
+    return Answer.NOT_DRIVEN
+
+
+def _driven_by_turns(engine: Engine, unit: Unit, wake: Wake, now: Instant) -> Answer:
+    """In a copy of its own, which decides."""
+    engine.decide(now)
+    same = next((other for other in _units(engine.state) if _is_same(other, unit)), None)
+    if same is None or wake not in same.waits:
+        return Answer.NOT_DRIVEN
+    match turns.is_woken(engine, same, wake, now):
+        case None:
+            return Answer.NOT_DRIVEN
+        case is_woken:
+            return Answer.WOKEN if is_woken else Answer.SLEPT
+
+
+def _is_same(unit: Unit, other: Unit) -> bool:
+    return type(unit) is type(other) and unit.order == other.order
 
 
 def _freeze(state: State, unit: Unit) -> Iterator[changes.Change]:
@@ -96,11 +161,12 @@ def _freeze(state: State, unit: Unit) -> Iterator[changes.Change]:
 
 
 def _signals(state: State, unit: Unit) -> Iterator[changes.Change]:
-    yield changes.Put(model.Signal(_MADE_UP, _MADE_UP, value=True))
+    yield changes.Put(model.Signal(MADE_UP, MADE_UP, value=True))
 
 
 def _environments(state: State, unit: Unit) -> Iterator[changes.Change]:
-    return (changes.Put(node.object) for node in state.environments.values())
+    """There is one more, without resources: who gains or loses a target hears of it anyway."""
+    yield changes.Put(model.Environment(MADE_UP, MADE_UP))
 
 
 def _ranks(state: State, unit: Unit) -> Iterator[changes.Change]:
@@ -113,18 +179,20 @@ def _members(state: State, unit: Unit, deployment: str) -> Iterator[changes.Chan
 
 def _pair(state: State, unit: Unit, deployment: str, environment: str) -> Iterator[changes.Change]:
     pair = state.deployments[deployment].pairs[environment]
-    yield from _endings(state, lambda job: (job.deployment, job.environment) == (deployment, environment))
+    yield from turns.endings(
+        state, lambda job: (job.deployment, job.environment) == (deployment, environment)
+    )
     yield from _departures(unit, pair.targets.values())
 
 
 def _resource(state: State, unit: Unit, name: str) -> Iterator[changes.Change]:
-    yield from _endings(state, lambda job: job.resource == name)
-    yield changes.SetVariable(_MADE_UP, True, resource=state.resources[name].name)
+    yield from turns.endings(state, lambda job: job.resource == name)
+    yield changes.SetVariable(MADE_UP, True, resource=state.resources[name].name)
 
 
 def _versions(state: State, unit: Unit, deployment: str) -> Iterator[changes.Change]:
     node = state.deployments[deployment]
-    yield changes.Put(model.Version(_MADE_UP, f"{node.name}/{_MADE_UP}", node.name, _MADE_UP))
+    yield changes.Put(model.Version(MADE_UP, f"{node.name}/{MADE_UP}", node.name, MADE_UP))
 
 
 def _stages(state: State, unit: Unit, version: str, environment: str) -> Iterator[changes.Change]:
@@ -132,17 +200,17 @@ def _stages(state: State, unit: Unit, version: str, environment: str) -> Iterato
     to it: a success lasts while something newer runs."""
     wanted, _ = state.versions[version].id, state.environments[environment]
     counted = {name for stage in state.progress.get(wanted, {}).values() for name in stage}
-    return _endings(state, lambda job: job.version == wanted and job.target not in counted)
+    return turns.endings(state, lambda job: job.version == wanted and job.target not in counted)
 
 
 def _votes(state: State, unit: Unit, version: str, environment: str) -> Iterator[changes.Change]:
     node = state.versions[version].object
     where = state.environments[environment].name
-    yield changes.Vote(node.deployment, node.tag, where, _MADE_UP, "approved")
+    yield changes.Vote(node.deployment, node.tag, where, MADE_UP, "approved")
 
 
 def _skips(state: State, unit: Unit, rule: str) -> Iterator[changes.Change]:
-    yield changes.PutSkip(_MADE_UP, rule)
+    yield changes.PutSkip(MADE_UP, rule)
 
 
 def _breaker(state: State, unit: Unit, rule: str, scope: str) -> Iterator[changes.Change]:
@@ -159,19 +227,6 @@ def _slots(state: State, unit: Unit, rule: str) -> Iterator[changes.Change]:
         yield from (changes.Delete("Resource", name) for name in others)
 
 
-def _slot(state: State, unit: Unit, resource: str) -> Iterator[changes.Change]:
-    """Only a start takes one, and a start is no change: there is nothing to apply."""
-    assert state.resources[resource]
-    return iter(())
-
-
-def _site(state: State, unit: Unit, rule: str, resource: str) -> Iterator[changes.Change]:
-    """A cycle ends when its jobs and hooks have, one after the other: there is no single change for that."""
-    assert state.brackets[rule]
-    assert state.resources[resource]
-    return iter(())
-
-
 def _departures(unit: Unit, targets: Iterable[Target]) -> Iterator[changes.Change]:
     """Another resource goes, and its targets with it."""
     assert isinstance(unit, Target | Site)
@@ -179,18 +234,10 @@ def _departures(unit: Unit, targets: Iterable[Target]) -> Iterator[changes.Chang
     return (changes.Delete("Resource", target.resource.name) for target in others)
 
 
-def _endings(state: State, is_meant: Callable[[records.Job], bool]) -> Iterator[changes.Change]:
-    return (
-        changes.JobReported(job.id, "successful")
-        for job in list(state.jobs.values())
-        if job.status in model.JOB_LIVE and is_meant(job)
-    )
-
-
 _TAKE_AWAY = frozenset({wakes.RANKS[0], wakes.members("")[0], wakes.pair("", "")[0], wakes.slots("")[0]})
 """Driven last, because a resource goes with them."""
 
-_MAKERS: dict[str, Callable[..., Iterator[changes.Change]]] = {
+_MAKERS: dict[str, Maker] = {
     wakes.FREEZES[0]: _freeze,
     wakes.SIGNALS[0]: _signals,
     wakes.ENVIRONMENTS[0]: _environments,
@@ -203,9 +250,8 @@ _MAKERS: dict[str, Callable[..., Iterator[changes.Change]]] = {
     wakes.votes("", "")[0]: _votes,
     wakes.skips("")[0]: _skips,
     wakes.breaker("", "")[0]: _breaker,
-    wakes.slot("")[0]: _slot,
     wakes.slots("")[0]: _slots,
-    wakes.location("", "")[0]: _site,
+    **turns.MAKERS,
 }
 """By topic, what makes it happen. A topic that is not here is one that nothing fires."""
 TOPICS = frozenset(_MAKERS)

@@ -45,7 +45,7 @@ def start(state: State, site: Site, group: Group, judged: tuple[GateResult, ...]
             if target is not None:
                 running.note_previous(member, target)
         state.group_changed(group, "executing", now)
-        state.waiting.happened(wakes.location(*site.location))
+        state.waiting.happened(wakes.site(*site.location))
     group.slot_released = False
     advance(state, site, group, now, Blockers(), judged)
 

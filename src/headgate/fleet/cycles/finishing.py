@@ -110,7 +110,7 @@ def end(state: State, site: Site, group: Group, status: GroupStatus, now: Instan
     _forget_jobs(state, group)
     release_targets.release_members(state, site)
     state.waiting.touch(site)
-    state.waiting.happened(wakes.location(*site.location))
+    state.waiting.happened(wakes.site(*site.location))
 
 
 def _forget_jobs(state: State, group: Group) -> None:

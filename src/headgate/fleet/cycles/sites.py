@@ -265,7 +265,7 @@ def _tidy_waiting_group(state: State, site: Site, now: Instant, blockers: Blocke
         locking.end_unstarted(state, group, "aborted", _why_nothing_is_left(group), now)
         _requeue(state, site)
         return
-    blockers.watch(wakes.location(*site.location))
+    blockers.watch(wakes.site(*site.location))
     if site.location in state.executing_at:
         joined = merging.try_to_join(state, site, group, now, blockers)
         if not joined:

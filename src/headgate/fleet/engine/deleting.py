@@ -143,4 +143,4 @@ def _end_groups(state: State, sites: list[Site], what: str, now: Instant) -> Non
         site.collecting = site.waiting = site.executing = None
         if state.executing_at.get(site.location) is site:
             del state.executing_at[site.location]
-            state.waiting.happened(wakes.location(*site.location))
+            state.waiting.happened(wakes.site(*site.location))

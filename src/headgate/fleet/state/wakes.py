@@ -69,9 +69,9 @@ def slots(rule: str) -> Wake:
     return Wake(("slots", rule))
 
 
-def location(environment: str, resource_name: str) -> Wake:
-    """A cycle on the resource has ended or moved."""
-    return Wake(("site", environment, resource_name))
+def site(rule: str, resource_name: str) -> Wake:
+    """A cycle of the rule has begun or ended on the resource, in whatever environment."""
+    return Wake(("site", rule, resource_name))
 
 
 class Waiting:
