@@ -41,6 +41,47 @@ def test_a_class_name_of_two_packages_is_found() -> None:
     assert MEASURE["shared_class_names"](of) == {"Plan": ["fleet/a.py", "graph/a.py"]}
 
 
+def test_a_class_name_that_one_package_has_twice_is_found() -> None:
+    of = [
+        module(
+            "fleet/a.py", "class Plan: ...\nKey = tuple[str, str]\nSeen = Mapping[str, Any]\nT = TypeVar('T')"
+        ),
+        module("fleet/cycles/b.py", "class Plan: ...\nKey = tuple[int, int]\nSeen = dict[str, Any]\nT = int"),
+        module("graph/a.py", "Key = str"),
+    ]
+    assert MEASURE["class_names_twice_in_a_package"](of) == {
+        "fleet Key": ["fleet/a.py", "fleet/cycles/b.py"],
+        "fleet Plan": ["fleet/a.py", "fleet/cycles/b.py"],
+    }
+
+
+def test_a_ring_of_modules_is_found_with_imports_in_functions_and_without_those_for_types() -> None:
+    of = [
+        module("fleet/a.py", "from headgate.fleet import b"),
+        module("fleet/b.py", "def later():\n    import headgate.fleet.c"),
+        module("fleet/c.py", "try:\n    from headgate.fleet.a import one\nexcept ImportError: ..."),
+        module("fleet/d.py", "if TYPE_CHECKING:\n    from headgate.fleet import e"),
+        module("fleet/e.py", "from headgate.fleet import a, d"),
+    ]
+    assert MEASURE["module_rings"](of) == [["headgate.fleet.a", "headgate.fleet.b", "headgate.fleet.c"]]
+
+
+def test_a_ring_of_a_folder_and_one_in_it_is_found() -> None:
+    of = [
+        module("fleet/a.py", "from headgate.fleet.state import b"),
+        module("fleet/c.py", ""),
+        module("fleet/state/b.py", "from headgate.fleet import c"),
+        module("graph/a.py", "from headgate.fleet import a\nimport headgate.validation"),
+        module("validation.py", "from headgate.fleet import a"),
+    ]
+    assert MEASURE["module_rings"](of) == []
+    assert MEASURE["folder_rings"](of) == [["headgate.fleet", "headgate.fleet.state"]]
+
+
+def test_no_modules_import_each_other_in_a_ring() -> None:
+    assert MEASURE["module_rings"](MEASURE["modules"]()) == []
+
+
 def test_a_function_that_is_written_twice_is_found_under_its_other_name() -> None:
     body = "    total = 0\n    for item in {0}:\n        total += item\n    return total\n"
     of = [

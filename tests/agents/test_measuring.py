@@ -11,8 +11,8 @@ import pytest
 from aiohttp import web
 
 from headgate.agents.addresses import ANYWHERE, Addresses
-from headgate.agents.measuring import Measurer
 from headgate.agents.providers.answers import MetricAnswer
+from headgate.agents.providers.measuring import Measurer
 from headgate.agents.web import Web
 from headgate.fleet.rules import verification
 from headgate.kernel import documents

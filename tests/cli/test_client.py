@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from headgate.cli import main, refusals
+from headgate.cli import exit_codes, refusals
 from headgate.cli.client import ApiClient, path
 from headgate.cli.contexts import Connection
 from headgate.cli.failures import CommandFailure
@@ -76,7 +76,7 @@ def test_a_server_that_is_busy_is_asked_again(api: FakeApi, client: ApiClient) -
 def test_a_server_that_stays_busy_counts_as_not_reached(api: FakeApi, client: ApiClient) -> None:
     api.on("GET", "x", problem(503, "the store cannot be reached"))
     failure = refusal(client)
-    assert failure.code == main.UNREACHABLE
+    assert failure.code == exit_codes.UNREACHABLE
     assert len(api.requests) == 4
     assert "the store cannot be reached" in failure.sentences[0]
 
@@ -84,7 +84,7 @@ def test_a_server_that_stays_busy_counts_as_not_reached(api: FakeApi, client: Ap
 def test_a_refusal_is_not_tried_again(api: FakeApi, client: ApiClient) -> None:
     api.on("GET", "x", problem(422, "invalid", ("spec.tag", "is required"), ("spec", "is wrong")))
     failure = refusal(client)
-    assert failure.code == main.FAILED
+    assert failure.code == exit_codes.FAILED
     assert failure.sentences == ["spec.tag: is required", "spec: is wrong"]
     assert len(api.requests) == 1
 
@@ -95,7 +95,7 @@ def test_not_allowed_has_its_own_code_and_says_what_to_do(
 ) -> None:
     api.on("GET", "x", problem(status, "version:write is missing"))
     failure = refusal(client)
-    assert failure.code == main.NOT_ALLOWED
+    assert failure.code == exit_codes.NOT_ALLOWED
     assert "version:write is missing" in failure.sentences[0]
     assert "headgate" in failure.sentences[0]
 
@@ -110,7 +110,7 @@ def test_a_failure_of_the_server_names_the_request(api: FakeApi, client: ApiClie
 def test_something_else_than_headgate_is_recognised(api: FakeApi, client: ApiClient) -> None:
     api.on("GET", "x", Reply(raw=b"<html>", media_type="text/html"))
     failure = refusal(client)
-    assert failure.code == main.UNREACHABLE
+    assert failure.code == exit_codes.UNREACHABLE
     assert "does not answer like a Headgate server" in failure.sentences[0]
 
 
@@ -125,7 +125,7 @@ def test_nobody_there_says_how_to_choose_another_server() -> None:
         port = taken.getsockname()[1]
         with ApiClient(Connection(f"http://127.0.0.1:{port}")) as client:
             failure = refusal(client)
-    assert failure.code == main.UNREACHABLE
+    assert failure.code == exit_codes.UNREACHABLE
     assert "Connection refused" in failure.sentences[0]
     assert "--server" in failure.sentences[0]
 

@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from headgate.cli import cluster_trees, main
+from headgate.cli import cluster_trees, exit_codes, main
 from headgate.graph.reconcile import labels, operate
 from headgate.kernel import instants
 from headgate.kernel.explanations import ExplanationLine, ExplanationTree
@@ -84,7 +84,7 @@ def test_a_pause_of_a_graph_leaves_other_annotations_alone() -> None:
 @pytest.mark.parametrize("group", ["workload", "graph"])
 def test_a_kubeconfig_that_is_not_there_is_said(group: str) -> None:
     done = CliRunner().invoke(main.headgate, [group, "status", "--kubeconfig", "/nowhere/config"])
-    assert done.exit_code == main.UNREADABLE
+    assert done.exit_code == exit_codes.UNREADABLE
     assert "/nowhere/config: there is no such file" in done.stderr
 
 
@@ -92,6 +92,6 @@ def test_a_kubeconfig_that_is_not_there_is_said(group: str) -> None:
 def test_a_target_is_a_definition_or_a_kind_and_a_name(target: str) -> None:
     done = CliRunner().invoke(main.headgate, ["graph", "explain", target, "--kubeconfig", "/nowhere/config"])
     assert (done.exit_code, done.stderr) == (
-        main.UNREADABLE,
+        exit_codes.UNREADABLE,
         f'TARGET: is "{target}"; allowed is a definition, or an instance as KIND/NAME\n',
     )

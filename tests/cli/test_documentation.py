@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from headgate.cli import kinds, main
+from headgate.cli import exit_codes, kinds, main
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
 
@@ -45,7 +45,7 @@ def test_a_kind_is_documented_with_its_names_and_filters(kind: kinds.Collection)
     assert [name for name in (*kind.names, *kind.filters) if f"`{name}`" not in row] == []
 
 
-@pytest.mark.parametrize("code", [main.UNREACHABLE, main.NOT_ALLOWED, main.INTERRUPTED])
+@pytest.mark.parametrize("code", [exit_codes.UNREACHABLE, exit_codes.NOT_ALLOWED, exit_codes.INTERRUPTED])
 def test_an_exit_code_is_documented(code: int) -> None:
     assert f"| {code} |" in section("Exit codes")
 

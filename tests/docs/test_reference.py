@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from headgate.cli import main
+from headgate.cli import exit_codes, main
 from headgate.fleet import rules
 from headgate.fleet.model import records
 from headgate.fleet.model.objects import TargetState
@@ -90,7 +90,7 @@ def test_a_command_is_documented_with_its_options_arguments_and_exit_codes(name:
 
 def test_exit_codes_are_documented_once_for_all() -> None:
     written = section(DOCS / "cli.md", "Exit codes")
-    for code in (main.OK, main.FAILED, main.UNREADABLE, main.PROMISE_BROKEN):
+    for code in (exit_codes.OK, exit_codes.FAILED, exit_codes.UNREADABLE, exit_codes.PROMISE_BROKEN):
         assert f"| {code} |" in written
 
 

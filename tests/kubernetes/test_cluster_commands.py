@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 import kube
 from cli.test_watch_terminal import Terminal
-from headgate.cli import main
+from headgate.cli import exit_codes, main
 from headgate.graph.reconcile import labels
 from headgate.kubernetes import objects
 from headgate.kubernetes.errors import ConflictError
@@ -40,7 +40,7 @@ class Commands:
 
     async def tree(self, *words: str) -> dict[str, Any]:
         done = await self.run(*words, "-o", "json")
-        assert done.exit_code == main.OK, done.output
+        assert done.exit_code == exit_codes.OK, done.output
         found: dict[str, Any] = json.loads(done.stdout)
         return found
 
@@ -59,7 +59,7 @@ def test_a_set_is_shown_paused_aborted_and_resumed(control_plane: ControlPlane, 
         async with control_plane.client() as client:
             await operating.install(client)
             done = await commands.run("workload", "status", "web")
-            assert done.exit_code == main.FAILED
+            assert done.exit_code == exit_codes.FAILED
             assert f'NAME: is "web"; PodCliqueSets of the namespace {namespace}: none' in done.stderr
             async with operator_of(control_plane, namespace):
                 await operating.apply(client, document("v1"))
@@ -67,12 +67,12 @@ def test_a_set_is_shown_paused_aborted_and_resumed(control_plane: ControlPlane, 
                 await _shows_down_to_the_pods(commands)
                 done = await commands.run("workload", "abort", "web")
                 assert (done.exit_code, done.stderr) == (
-                    main.FAILED,
+                    exit_codes.FAILED,
                     "PodCliqueSet web is done: there is no update to abort\n",
                 )
 
                 done = await commands.run("workload", "pause", "web")
-                assert done.exit_code == main.OK
+                assert done.exit_code == exit_codes.OK
                 assert "PodCliqueSet web is paused" in done.stdout
                 assert "it was so before" in (await commands.run("workload", "pause", "web")).stdout
                 await operating.apply(client, document("v2"))
@@ -81,10 +81,10 @@ def test_a_set_is_shown_paused_aborted_and_resumed(control_plane: ControlPlane, 
                 assert "the update is paused: nothing more is taken down until it is resumed" in said
                 assert "0 of 2 have the content of revision 2" in said
 
-                assert (await commands.run("workload", "abort", "web")).exit_code == main.OK
+                assert (await commands.run("workload", "abort", "web")).exit_code == exit_codes.OK
                 await until(lambda: commands.is_state("aborted", "workload", "explain", "web"))
                 assert "it was so before" in (await commands.run("workload", "abort", "web")).stdout
-                assert (await commands.run("workload", "resume", "web")).exit_code == main.OK
+                assert (await commands.run("workload", "resume", "web")).exit_code == exit_codes.OK
                 assert not (await client.get(SETS, "web", namespace))["spec"].get("updateStrategy")
                 assert operating.images(await operating.pods_of(client, "web", namespace)) == {"v1"}
 
@@ -124,7 +124,7 @@ def test_a_graph_is_shown_paused_aborted_and_resumed(plane: ControlPlane, place:
             await operating.install(client)
             done = await commands.run("graph", "status", "shop")
             assert (done.exit_code, done.stderr) == (
-                main.FAILED,
+                exit_codes.FAILED,
                 'TARGET: is "shop"; ResourceGraphDefinitions: none\n',
             )
             async with operator_of(plane, place):
@@ -156,17 +156,17 @@ def test_a_graph_is_shown_paused_aborted_and_resumed(plane: ControlPlane, place:
                 said = (await commands.run("graph", "explain", "shop/web")).stdout
                 assert "ConfigMap web-config stays at revision 1: revision 2 was given up" in said
 
-                assert (await commands.run("graph", "pause", "shop")).exit_code == main.OK
-                assert (await commands.run("graph", "resume", "shop/web")).exit_code == main.OK
+                assert (await commands.run("graph", "pause", "shop")).exit_code == exit_codes.OK
+                assert (await commands.run("graph", "resume", "shop/web")).exit_code == exit_codes.OK
                 assert await commands.is_state("PropagationBlocked", "graph", "status", "shop/web")
-                assert (await commands.run("graph", "resume", "shop")).exit_code == main.OK
+                assert (await commands.run("graph", "resume", "shop")).exit_code == exit_codes.OK
                 await until(lambda: commands.is_state("Propagated", "graph", "status", "shop/web"), 60)
 
                 for target, sentence in REFUSED.items():
                     done = await commands.run("graph", "explain", target)
-                    assert (done.exit_code, done.stderr) == (main.FAILED, f"{sentence.format(place)}\n")
+                    assert (done.exit_code, done.stderr) == (exit_codes.FAILED, f"{sentence.format(place)}\n")
                 done = await commands.run("graph", "abort", "shop/web")
-                assert done.exit_code == main.FAILED
+                assert done.exit_code == exit_codes.FAILED
                 assert done.stderr == "Shop web is Propagated: there is no propagation to abort\n"
 
     play(story(), 150)
@@ -192,12 +192,12 @@ def test_a_set_is_followed_live_in_a_terminal_and_by_lines_in_a_pipe(
     async def story() -> None:
         async with control_plane.client() as client:
             await operating.install(client)
-            assert (await commands.run("workload", "watch", "web")).exit_code == main.FAILED
+            assert (await commands.run("workload", "watch", "web")).exit_code == exit_codes.FAILED
             async with operator_of(control_plane, kube_namespace):
                 await operating.apply(client, document("v1"))
                 await until(lambda: commands.is_state("done", "workload", "status", "web"), 60)
                 late = await commands.run("workload", "watch", "web", "--timeout", "1s")
-                assert (late.exit_code, late.output.count("gone")) == (main.OK, 0)
+                assert (late.exit_code, late.output.count("gone")) == (exit_codes.OK, 0)
 
                 words = ["workload", "watch", "web", "--kubeconfig", str(control_plane.kubeconfig)]
                 screen = Terminal([*words, "-n", kube_namespace], 100, 12)
@@ -205,7 +205,7 @@ def test_a_set_is_followed_live_in_a_terminal_and_by_lines_in_a_pipe(
                 await operating.apply(client, document("v2", "5s"))
                 await until(lambda: commands.is_state("updating", "workload", "status", "web"))
                 piped = await commands.run("workload", "watch", "web", "--until", "done", "--timeout", "60s")
-                assert piped.exit_code == main.OK, piped.output
+                assert piped.exit_code == exit_codes.OK, piped.output
                 lines = [line.partition("  ")[2] for line in piped.stdout.splitlines()]
                 assert lines[0].startswith("PodCliqueSet web: updating, RollingUpdate, revision 2")
                 way = "replica 0 / clique front / pod web-0-front-"
@@ -215,7 +215,7 @@ def test_a_set_is_followed_live_in_a_terminal_and_by_lines_in_a_pipe(
                 await asyncio.to_thread(screen.read_until, "revision 2")
                 screen.process.send_signal(signal.SIGINT)
                 await asyncio.to_thread(screen.process.wait, 30)
-                assert screen.close() == main.INTERRUPTED
+                assert screen.close() == exit_codes.INTERRUPTED
 
                 trees = await commands.run("workload", "watch", "web", "--until", "done", "-o", "json")
                 [tree] = [json.loads(line) for line in trees.stdout.splitlines()]
@@ -236,16 +236,16 @@ def test_a_graph_is_followed_until_it_is_propagated(plane: ControlPlane, place: 
                 await shops.define(client, shops.shop_definition())
                 await shops.apply(client, shops.shop("web", place))
                 done = await commands.run("graph", "watch", "shop/web", "--until", "done", "--timeout", "60s")
-                assert done.exit_code == main.OK, done.output
+                assert done.exit_code == exit_codes.OK, done.output
                 lines = [line.partition("  ")[2] for line in done.stdout.splitlines()]
                 assert any(line.startswith("deployment / Deployment web: ready") for line in lines)
 
-                assert (await commands.run("graph", "pause", "shop/web")).exit_code == main.OK
+                assert (await commands.run("graph", "pause", "shop/web")).exit_code == exit_codes.OK
                 await shops.apply(client, shops.shop("web", place, image="v2"))
                 blocked = await commands.run(
                     "graph", "watch", "shop/web", "--until", "done", "--timeout", "2s"
                 )
-                assert blocked.exit_code == main.FAILED, blocked.output
+                assert blocked.exit_code == exit_codes.FAILED, blocked.output
                 assert "propagation is paused" in blocked.stdout
 
     play(story(), 150)

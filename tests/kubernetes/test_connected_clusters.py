@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 import kube
-from headgate.cli import main
+from headgate.cli import exit_codes
 from kube import ControlPlane
 
 from . import operating
@@ -112,7 +112,7 @@ def test_a_set_is_listed_shown_down_to_its_pods_and_ordered(
                 assert (await api.post("workloads", id_, "resume"))["isChanged"] is True
                 await until(lambda: fleet.is_state("upToDate", "v2"), 120)
                 code, said = await fleet.run("get", "workload", f"current/{place}/nobody")
-                assert code == main.FAILED, said
+                assert code == exit_codes.FAILED, said
 
     play(story(), 300)
 

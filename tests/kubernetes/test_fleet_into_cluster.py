@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from docs import pages
-from headgate.cli import main
+from headgate.cli import exit_codes
 from kube import ControlPlane
 from service.server import Server
 
@@ -39,7 +39,7 @@ class Fleet:
 
     async def do(self, *words: str, token: str = "") -> str:
         code, printed = await self.run(*words, token=token)
-        assert code == main.OK, f"{words}\n{printed}"
+        assert code == exit_codes.OK, f"{words}\n{printed}"
         return printed
 
     async def apply(self, agent: dict[str, Any]) -> None:
@@ -139,7 +139,7 @@ def test_a_version_is_rolled_out_through_crashes_and_explained_down_to_the_pod(
                 assert "scheduled, not ready" in printed
 
                 done = await Commands(control_plane, kube_namespace).run("workload", "abort", "web")
-                assert done.exit_code == main.OK
+                assert done.exit_code == exit_codes.OK
                 await fleet.do("publish", "api", "v3")
                 await until(lambda: fleet.is_state("upToDate", "v3"), 120)
                 assert operating.images(await operating.pods_of(client, "web", kube_namespace)) == {"v3"}

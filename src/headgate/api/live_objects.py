@@ -9,13 +9,11 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import objects
+from headgate.api import objects, rollout_documents, secrecy
 from headgate.api.http import replies
 from headgate.api.http.calls import Request
-from headgate.api.routes import approvals, audit, fleet_objects, groups, skips
 from headgate.fleet.engine.engine import Engine
-from headgate.fleet.engine.queries import lookup, versions, votes
-from headgate.fleet.engine.queries import skips as skip_queries
+from headgate.fleet.engine.queries import lookup, skips, versions, votes
 from headgate.fleet.model import kinds
 from headgate.kernel.instants import Instant
 from headgate.runtime.commands import EngineView
@@ -61,7 +59,8 @@ class ObjectStream:
         entries = [one for one in await self._audit(None, MOST_AUDITED) if one.seq > self._audited]
         self._audited = max((one.seq for one in entries), default=self._audited)
         return [
-            {"kind": AUDIT, "name": str(one.seq), "object": audit.document(one)} for one in reversed(entries)
+            {"kind": AUDIT, "name": str(one.seq), "object": rollout_documents.of_audit_entry(one)}
+            for one in reversed(entries)
         ]
 
     async def _audit(self, before: int | None, count: int) -> Sequence[AuditEntry]:
@@ -96,12 +95,12 @@ def _object(call: Request, engine: Engine, kind: str, name: str, now: Instant) -
     if kind == APPROVAL:
         return list(_votes(engine, name))
     if kind == SKIP:
-        return [skips.document(engine, one) for one in skip_queries.all_of_them(engine)]
+        return [rollout_documents.of_skip(engine, one) for one in skips.all_of_them(engine)]
     if kind == GROUP:
         group = engine.groups.get(name)
-        return None if group is None else groups.document(engine, group, now)
+        return None if group is None else rollout_documents.of_group(engine, group, now)
     thing = lookup.get(engine, SHOWN[kind], name)
-    return None if thing is None else fleet_objects.shown(call, thing, objects.document)
+    return None if thing is None else secrecy.shown(call, thing, objects.document)
 
 
 def _votes(engine: Engine, name: str) -> Iterator[Document]:
@@ -111,4 +110,4 @@ def _votes(engine: Engine, name: str) -> Iterator[Document]:
         return
     for place in environment or lookup.names(engine, kinds.ENVIRONMENT):
         for vote in votes.on(engine, version.id, place):
-            yield approvals.document(engine, vote)
+            yield rollout_documents.of_vote(engine, vote)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 
@@ -25,6 +26,19 @@ _SEE_SECRETS = {
 
 def sees(call: Request, kind: str) -> bool:
     return any(call.principal.allows(one, call.workspace) for one in _SEE_SECRETS.get(kind, ()))
+
+
+def shown(call: Request, thing: Any, document: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    """Whoever may not write the secrets of an object does not see them, nor can find them out by a filter."""
+    return part_shown(call, type(thing).__name__, document(thing))
+
+
+def part_shown(call: Request, kind: str, written: dict[str, Any]) -> dict[str, Any]:
+    """An object of the kind, or a part of it, such as a rule."""
+    if sees(call, kind):
+        return written
+    found: dict[str, Any] = hiding.without_secrets(kind, written)
+    return found
 
 
 def without_guesses(call: Request, given: Sequence[Manifest]) -> list[Manifest]:

@@ -15,7 +15,7 @@ from headgate.agents.agent_api_client import RefusedByServerError
 from headgate.agents.exec import ExecAgent, ExecConfig
 from headgate.agents.port import Assignment, JobProgress
 from headgate.agents.pull import PullAgent
-from headgate.cli import contexts, failures, main
+from headgate.cli import contexts, exit_codes, failures
 from headgate.kernel import documents
 
 _FIELDS = frozenset(field.encode_name for field in msgspec.structs.fields(ExecConfig))
@@ -60,7 +60,7 @@ def run(
             _run(connection, name, concurrency, holder, PulledCommands(folder, command_line), drain_seconds)
         )
     except RefusedByServerError as error:
-        code = main.NOT_ALLOWED if error.status in (401, 403) else main.FAILED
+        code = exit_codes.NOT_ALLOWED if error.status in (401, 403) else exit_codes.FAILED
         raise failures.CommandFailure(f"{connection.url}: {error}", code) from None
 
 

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from headgate.cli import failures, main, refusals
+from headgate.cli import exit_codes, failures, refusals
 
 CONFIRM = "confirm"
 YES = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
@@ -28,4 +28,4 @@ def be_sure(question: str, *, yes: bool) -> None:
     if not sys.stdin.isatty():
         raise failures.misused(f"{question} Nobody is there to ask; give --yes")
     if not click.confirm(question, err=True):
-        raise failures.CommandFailure("nothing was done", main.FAILED)
+        raise failures.CommandFailure("nothing was done", exit_codes.FAILED)

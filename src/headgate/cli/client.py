@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from headgate.cli import failures, main, refusals
+from headgate.cli import exit_codes, failures, refusals
 from headgate.cli.contexts import Connection
 
 ATTEMPTS = 4
@@ -234,7 +234,7 @@ class ApiClient:
         return failures.CommandFailure(
             f"{self.connection.url} cannot be reached: {_reason(error)}; is the server running there? "
             "Another one is chosen with --server, HEADGATE_URL or `headgate context use`",
-            main.UNREACHABLE,
+            exit_codes.UNREACHABLE,
         )
 
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from headgate.cli import main, output, pairs, terminal
+from headgate.cli import exit_codes, output, pairs, terminal
 from headgate.cli.clusters import AskedCluster, ClusterLocation
 from headgate.kernel import instants
 from headgate.kernel.explanations import ExplanationTree
@@ -61,7 +61,7 @@ class Ending(msgspec.Struct, frozen=True):
 
     def code(self, last: Seen | None) -> int:
         is_done = last is not None and last.tree.state in DONE
-        return main.FAILED if self.is_until_done and not is_done else main.OK
+        return exit_codes.FAILED if self.is_until_done and not is_done else exit_codes.OK
 
 
 def ending(until: str | None, timeout: str | None) -> Ending:
@@ -86,7 +86,7 @@ def run(place: ClusterLocation, look: Look, hear: Hear, end: Ending, form: str) 
     try:
         last = place.ask(followed)
     except KeyboardInterrupt:
-        raise SystemExit(main.INTERRUPTED) from None
+        raise SystemExit(exit_codes.INTERRUPTED) from None
     raise SystemExit(end.code(last))
 
 

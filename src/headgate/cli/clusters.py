@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from headgate.cli import failures, main
+from headgate.cli import exit_codes, failures
 from headgate.kernel.problems import Rejected
 from headgate.kubernetes import kubeconfig as kubeconfigs
 from headgate.kubernetes.access import ClusterAccess
@@ -70,10 +70,12 @@ def access(kubeconfig: str | None, context: str | None) -> ClusterAccess:
     try:
         return kubeconfigs.load(path=kubeconfig, context=context)
     except Rejected as rejected:
-        raise failures.CommandFailure([*rejected.problems], main.UNREADABLE) from None
+        raise failures.CommandFailure([*rejected.problems], exit_codes.UNREADABLE) from None
 
 
 def code_of(error: ApiError) -> int:
     if isinstance(error, UnreachableError):
-        return main.UNREACHABLE
-    return main.NOT_ALLOWED if isinstance(error, UnauthorizedError | ForbiddenError) else main.FAILED
+        return exit_codes.UNREACHABLE
+    return (
+        exit_codes.NOT_ALLOWED if isinstance(error, UnauthorizedError | ForbiddenError) else exit_codes.FAILED
+    )

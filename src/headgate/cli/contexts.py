@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import click
 import msgspec
 
-from headgate.cli import failures, main
+from headgate.cli import exit_codes, failures
 
 LOCAL_NOTE = Path(".headgate") / "local.json"
 """Written by `headgate up` beside its data, so that commands in the same folder and below it find it."""
@@ -174,7 +174,7 @@ def address(text: str, field: str) -> str:
         raise failures.CommandFailure(
             f'{field}: is "{text}"; allowed are addresses such as https://headgate.example.com '
             "or http://127.0.0.1:8080",
-            main.UNREADABLE,
+            exit_codes.UNREADABLE,
         )
     return text.rstrip("/")
 

@@ -13,7 +13,7 @@ import msgspec
 
 from headgate.agents import cluster_resources
 from headgate.agents.cluster_resources import ClusterFacts, Nodes
-from headgate.cli import clusters, failures, main
+from headgate.cli import clusters, exit_codes, failures
 from headgate.cli.client import ApiClient, path
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.errors import ApiError
@@ -132,10 +132,10 @@ async def _handed_in(handing: _Handing, nodes: Nodes) -> None:
             await handing.hand_in(nodes)
             return
         except failures.CommandFailure as failure:
-            if failure.code == main.NOT_ALLOWED:
+            if failure.code == exit_codes.NOT_ALLOWED:
                 raise
             click.echo("\n".join(failure.sentences), err=True)
-            if failure.code != main.UNREACHABLE:
+            if failure.code != exit_codes.UNREACHABLE:
                 return
         await asyncio.sleep(RETRY_SECONDS)
 

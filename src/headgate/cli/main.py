@@ -8,14 +8,7 @@ from typing import NoReturn
 import click
 from click.shell_completion import CompletionItem
 
-OK = 0
-FAILED = 1
-UNREADABLE = 2
-PROMISE_BROKEN = 3
-UNREACHABLE = 4
-NOT_ALLOWED = 5
-INTERRUPTED = 130
-"""As shells say it of a command that was ended with Ctrl-C."""
+from headgate.cli import exit_codes
 
 _COMMANDS = {
     "up": ("headgate.cli.commands.up", "Runs the service: API, engine and local agents in one process."),
@@ -185,17 +178,17 @@ def main() -> NoReturn:
     """Never a traceback: what a person cannot act on is said in one line (HEADGATE_DEBUG=1 shows all)."""
     if os.environ.get("HEADGATE_DEBUG") == "1":
         headgate(prog_name="headgate")
-        raise SystemExit(OK)
+        raise SystemExit(exit_codes.OK)
     try:
         headgate(prog_name="headgate")
     except Exception as error:
         click.echo(f"headgate: internal error: {type(error).__name__}: {error}", err=True)
         click.echo("Set HEADGATE_DEBUG=1 to see where it comes from.", err=True)
-        raise SystemExit(FAILED) from None
-    raise SystemExit(OK)
+        raise SystemExit(exit_codes.FAILED) from None
+    raise SystemExit(exit_codes.OK)
 
 
-def refuse(problems: object, *, code: int = UNREADABLE) -> NoReturn:
+def refuse(problems: object, *, code: int = exit_codes.UNREADABLE) -> NoReturn:
     """Says every problem on stderr and ends the command."""
     items = problems if isinstance(problems, list | tuple) else [problems]
     for problem in items:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from headgate.cli import failures, main, refusals
+from headgate.cli import exit_codes, failures, refusals
 
 if TYPE_CHECKING:
     from headgate.fleet.engine.manifest_text import TextDocument
@@ -64,7 +64,7 @@ def read(paths: Sequence[str]) -> list[TextDocument]:
             problems.extend(manifests.located(document, flaw) for flaw in flaws)
             found.append(document)
     if problems:
-        raise failures.CommandFailure(problems, main.UNREADABLE)
+        raise failures.CommandFailure(problems, exit_codes.UNREADABLE)
     if not found:
         raise failures.misused(f"there is no manifest in {', '.join(paths)}")
     return found

@@ -4,7 +4,7 @@ import json
 from email.message import Message
 from typing import Any
 
-from headgate.cli import failures, main
+from headgate.cli import exit_codes, failures
 from headgate.kernel.problems import Problem
 
 _UNAVAILABLE = frozenset({502, 503, 504})
@@ -23,7 +23,7 @@ def may_pass(failure: failures.CommandFailure) -> bool:
     """Whether the same question may be answered a little later: the server is away, busy or broken."""
     if isinstance(failure, RefusedRequest):
         return failure.status == 429 or failure.status >= 500
-    return failure.code == main.UNREACHABLE
+    return failure.code == exit_codes.UNREACHABLE
 
 
 def from_answer(url: str, status: int, headers: Message, body: bytes) -> failures.CommandFailure:
@@ -31,7 +31,7 @@ def from_answer(url: str, status: int, headers: Message, body: bytes) -> failure
     if 300 <= status < 400:
         goes_to = headers.get("Location", "another address")
         return failures.CommandFailure(
-            f"{url} redirects to {goes_to}; give the address that it has now", main.UNREACHABLE
+            f"{url} redirects to {goes_to}; give the address that it has now", exit_codes.UNREACHABLE
         )
     if document is None and status not in _UNAVAILABLE:
         return not_headgate(url, f"status {status}")
@@ -40,25 +40,25 @@ def from_answer(url: str, status: int, headers: Message, body: bytes) -> failure
     if status == 401:
         advice = f"give a token with --token or HEADGATE_TOKEN, or run `headgate login --server {url}`"
         return RefusedRequest(
-            status, f"{url} does not know who you are: {said}; {advice}", (), main.NOT_ALLOWED
+            status, f"{url} does not know who you are: {said}; {advice}", (), exit_codes.NOT_ALLOWED
         )
     if status == 403:
         advice = "`headgate whoami` shows what you may do"
-        return RefusedRequest(status, f"not allowed: {said}; {advice}", (), main.NOT_ALLOWED)
+        return RefusedRequest(status, f"not allowed: {said}; {advice}", (), exit_codes.NOT_ALLOWED)
     if status in _UNAVAILABLE:
         return RefusedRequest(
-            status, f"{url} is not available at the moment: {said}; try again", (), main.UNREACHABLE
+            status, f"{url} is not available at the moment: {said}; try again", (), exit_codes.UNREACHABLE
         )
     if status >= 500:
         request = headers.get("Headgate-Request-Id")
         where = f"; its log tells more under request {request}" if request else ""
-        return RefusedRequest(status, f"{url} failed: {said}{where}", (), main.FAILED)
-    return RefusedRequest(status, said, problems, main.FAILED)
+        return RefusedRequest(status, f"{url} failed: {said}{where}", (), exit_codes.FAILED)
+    return RefusedRequest(status, said, problems, exit_codes.FAILED)
 
 
 def not_headgate(url: str, what: str) -> failures.CommandFailure:
     return failures.CommandFailure(
-        f"{url} does not answer like a Headgate server ({what}); check the address", main.UNREACHABLE
+        f"{url} does not answer like a Headgate server ({what}); check the address", exit_codes.UNREACHABLE
     )
 
 

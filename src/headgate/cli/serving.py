@@ -27,7 +27,7 @@ from headgate.agents.graph import GraphAgent
 from headgate.agents.http import HttpAgent
 from headgate.agents.kubernetes_job import KubernetesJobAgent
 from headgate.agents.kubernetes_node import KubernetesNodeAgent
-from headgate.agents.measuring import Measurer
+from headgate.agents.providers.measuring import Measurer
 from headgate.agents.runner import AgentRunner
 from headgate.agents.web import Web
 from headgate.agents.workload import WorkloadAgent

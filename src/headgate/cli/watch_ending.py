@@ -6,7 +6,7 @@ import time
 
 import click
 
-from headgate.cli import main
+from headgate.cli import exit_codes
 from headgate.kernel import instants
 from headgate.screens import watched_fleet
 from headgate.screens.tables import printable
@@ -55,7 +55,7 @@ class WatchEnding:
         )
         click.echo(f"not converged after {took}: {left}; {why}", err=True)
         self._name(last)
-        raise SystemExit(main.FAILED)
+        raise SystemExit(exit_codes.FAILED)
 
     def _name(self, last: watched_fleet.WatchedFleet) -> None:
         named = last.stuck

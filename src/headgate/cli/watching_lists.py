@@ -5,7 +5,7 @@ import time
 
 import click
 
-from headgate.cli import columns, event_stream, failures, listing, main, output, refusals
+from headgate.cli import columns, event_stream, exit_codes, failures, listing, output, refusals
 from headgate.cli.client import ApiClient
 from headgate.cli.kinds import Collection
 from headgate.cli.watch_feed import Feed
@@ -28,7 +28,7 @@ def follow(
         with Feed(client) as feed:
             _follow(feed, client, kind, names, query, form, header)
     except KeyboardInterrupt:
-        raise SystemExit(main.INTERRUPTED) from None
+        raise SystemExit(exit_codes.INTERRUPTED) from None
 
 
 def _follow(

@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.api import concerning, finding
+from headgate.api import concerning, finding, rollout_documents
 from headgate.api.documents import bodies, rollout_views
 from headgate.api.http import lists, pages, refusals, replies
 from headgate.api.http.calls import Answer, Parameter, Request, Route
 from headgate.api.http.schemas import Concerning
 from headgate.api.http.schemas import Page as PageSchema
-from headgate.fleet.engine.engine import Engine
-from headgate.fleet.engine.queries import concerned, versions, votes
+from headgate.fleet.engine.queries import concerned, votes
 from headgate.fleet.model import kinds
-from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Vote
-from headgate.kernel import documents, rendering
+from headgate.kernel import documents
 from headgate.runtime.commands import CommandContext, EngineView, Reply
-
-
-def document(engine: Engine, vote: model.Approval) -> dict[str, Any]:
-    version = versions.by_id(engine, vote.version_id)
-    return rendering.built(
-        rollout_views.ApprovalView,
-        vote,
-        deployment=version.deployment if version is not None else "",
-        tag=version.tag if version is not None else "",
-    )
 
 
 async def list_approvals(call: Request) -> Answer:
@@ -47,7 +35,7 @@ def _rows(view: EngineView, call: Request) -> list[tuple[str, int, dict[str, Any
         wanted["tag"] = call.query["tag"]
     found = []
     for vote in votes.all_of_them(engine):
-        row = document(engine, vote)
+        row = rollout_documents.of_vote(engine, vote)
         if all(row[key] == value for key, value in wanted.items()):
             name = f"{row['deployment']}/{row['tag']}/{vote.environment}/{vote.user}"
             found.append((name, vote.at, row))
@@ -68,7 +56,9 @@ async def vote(call: Request) -> Answer:
         cast = votes.of(engine, version.id, environment, user)
         assert cast is not None
         concern = concerned.by_vote(engine, version, environment, roles)
-        return replies.reply(200, {**document(engine, cast), "concerns": concerning.document(concern)})
+        return replies.reply(
+            200, {**rollout_documents.of_vote(engine, cast), "concerns": concerning.document(concern)}
+        )
 
     return await replies.submit(call, command)
 
@@ -84,7 +74,7 @@ async def withdraw(call: Request) -> Answer:
             raise refusals.not_found("vote", f"{version.deployment}/{version.tag} in {environment} by {user}")
         context.apply(Vote(version.deployment, version.tag, environment, user, "withdrawn"))
         concern = concerned.by_vote(engine, version, environment, vote.roles)
-        return concerning.reply_to_end(document(engine, vote), concern)
+        return concerning.reply_to_end(rollout_documents.of_vote(engine, vote), concern)
 
     return await replies.submit(call, command)
 

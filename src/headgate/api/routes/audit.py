@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
-import msgspec
-
+from headgate.api import rollout_documents
 from headgate.api.documents import views
 from headgate.api.http import filters, lists, pages
 from headgate.api.http.calls import Answer, Parameter, Request, Route
@@ -16,26 +14,7 @@ from headgate.api.http.lists import Listing
 from headgate.api.http.pages import Key, Page
 from headgate.api.http.schemas import Page as PageSchema
 from headgate.api.routes.jobs import HISTORY_STEP
-from headgate.kernel import rendering
-from headgate.runtime import recording
 from headgate.store.log import AuditEntry
-
-
-def document(entry: AuditEntry) -> dict[str, Any]:
-    before, after = _json(entry.before), _json(entry.after)
-    reason = after.get(recording.REASON) if isinstance(after, dict) else None
-    after = None if after == {recording.REASON: reason} else after
-    return rendering.built(
-        views.AuditEntryView,
-        entry,
-        before=before,
-        after=after,
-        reason=reason if isinstance(reason, str) else None,
-    )
-
-
-def _json(written: bytes | None) -> Any:
-    return None if written is None else msgspec.json.decode(written)
 
 
 async def list_audit(call: Request) -> Answer:
@@ -51,8 +30,8 @@ async def list_audit(call: Request) -> Answer:
     listing = Listing(
         "entry",
         fetch,
-        document,
-        lambda entry: filters.with_times(document(entry)),
+        rollout_documents.of_audit_entry,
+        lambda entry: filters.with_times(rollout_documents.of_audit_entry(entry)),
         HISTORY_STEP,
         pages.NEWEST_FIRST[0],
         is_sparse=user is not None,

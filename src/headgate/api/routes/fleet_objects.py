@@ -20,7 +20,7 @@ from headgate.api.http.schemas import Page as PageSchema
 from headgate.api.objects import Parsed
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import lookup
-from headgate.fleet.model import changes, hiding, kinds
+from headgate.fleet.model import changes, kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object
 from headgate.fleet.model.kinds import Kind
@@ -45,23 +45,10 @@ async def list_objects(kind: Kind, call: Request) -> Answer:
         Listing(
             kind.variable,
             fetch,
-            lambda thing: shown(call, thing, objects.document),
-            lambda thing: shown(call, thing, view),
+            lambda thing: secrecy.shown(call, thing, objects.document),
+            lambda thing: secrecy.shown(call, thing, view),
         ),
     )
-
-
-def shown(call: Request, thing: Any, document: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-    """Whoever may not write the secrets of an object does not see them, nor can find them out by a filter."""
-    return part_shown(call, type(thing).__name__, document(thing))
-
-
-def part_shown(call: Request, kind: str, written: dict[str, Any]) -> dict[str, Any]:
-    """An object of the kind, or a part of it, such as a rule."""
-    if secrecy.sees(call, kind):
-        return written
-    found: dict[str, Any] = hiding.without_secrets(kind, written)
-    return found
 
 
 def rows_after(
@@ -78,7 +65,7 @@ def _view_of_resource(resource: model.Resource) -> dict[str, Any]:
 async def get_object(kind: Kind, call: Request) -> Answer:
     reference = call.path[kind.parameter]
     found = await replies.ask(call, lambda view: finding.required(view.engine, kind, reference))
-    return replies.object_answer(shown(call, found, objects.document))
+    return replies.object_answer(secrecy.shown(call, found, objects.document))
 
 
 async def create_object(kind: Kind, call: Request) -> Answer:

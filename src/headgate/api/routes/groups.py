@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, get_args
 
 import msgspec
 
-from headgate.api import finding
+from headgate.api import finding, rollout_documents
 from headgate.api.documents import bodies, rollout_views
 from headgate.api.http import filters, lists, pages, refusals, replies
 from headgate.api.http.calls import Answer, Parameter, Request, Route
@@ -17,13 +17,10 @@ from headgate.api.http.lists import Listing
 from headgate.api.http.pages import Key, Page
 from headgate.api.http.schemas import Page as PageSchema
 from headgate.api.routes.jobs import HISTORY_STEP
-from headgate.fleet.engine import views
 from headgate.fleet.engine.engine import Engine
-from headgate.fleet.engine.queries import outlooks, versions
 from headgate.fleet.model import kinds, records
 from headgate.fleet.model.changes import GroupAction
 from headgate.kernel import documents
-from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import CommandContext, Reply
 from headgate.store.rows import Row
@@ -40,18 +37,6 @@ _FILTERS = {
     "policy": Parameter("policy", _TEXT, "Of this policy, by id or name."),
 }
 _KINDS = {"environment": kinds.ENVIRONMENT, "resource": kinds.RESOURCE, "policy": kinds.POLICY}
-
-
-def document(engine: Engine, group: records.Group, now: Instant) -> dict[str, Any]:
-    tags = tags_of(engine, (group,))
-    shown = views.of_group(group, (views.of_member(member, tags) for member in group.members))
-    return {**shown, "orders": [msgspec.to_builtins(one) for one in outlooks.of_group(engine, group, now)]}
-
-
-def tags_of(engine: Engine, groups: Iterable[records.Group]) -> views.Tags:
-    """Of versions that still exist; of others the id is all that is left."""
-    ids = {member.version for group in groups for member in group.members if member.version is not None}
-    return versions.tags(engine, ids)
 
 
 async def list_groups(call: Request) -> Answer:
@@ -78,7 +63,9 @@ def _by_name(engine: Engine, given: Mapping[str, str]) -> dict[str, str]:
 
 async def _documents(call: Request, rows: Sequence[Row]) -> list[tuple[Key, dict[str, Any]]]:
     groups = [_from_row(row) for row in rows]
-    shown = await replies.ask(call, lambda view: [document(view.engine, group, view.now) for group in groups])
+    shown = await replies.ask(
+        call, lambda view: [rollout_documents.of_group(view.engine, group, view.now) for group in groups]
+    )
     return [((row["created_at"], row["id"]), one) for row, one in zip(rows, shown)]
 
 
@@ -90,7 +77,9 @@ def _from_row(row: Row) -> records.Group:
 
 async def get_group(call: Request) -> Answer:
     group = await _stored(call)
-    return replies.object_answer(await replies.ask(call, lambda view: document(view.engine, group, view.now)))
+    return replies.object_answer(
+        await replies.ask(call, lambda view: rollout_documents.of_group(view.engine, group, view.now))
+    )
 
 
 async def _stored(call: Request) -> records.Group:
@@ -127,7 +116,7 @@ def _act(action: Action, reference: str, given: bodies.GroupActionInput, context
     )
     with refusals.as_conflict("The group is not in a state for this"):
         context.apply(change)
-    return replies.reply(200, document(context.engine, group, context.now))
+    return replies.reply(200, rollout_documents.of_group(context.engine, group, context.now))
 
 
 def _check_member(action: Action, group: records.Group, member: str | None) -> None:

@@ -14,7 +14,6 @@ from headgate.api.applying import Manifest
 from headgate.api.documents import bodies, views
 from headgate.api.http import large_bodies, replies
 from headgate.api.http.calls import Answer, Refusal, Request, Route
-from headgate.api.routes import fleet_objects
 from headgate.fleet.engine import manifests
 from headgate.fleet.engine.differences import Difference
 from headgate.fleet.engine.queries import lookup
@@ -189,7 +188,7 @@ def _objects(view: EngineView) -> list[Object]:
 
 def _described(call: Request, things: list[Object]) -> bytes:
     """To each as they see the objects one by one: secrets are for those who may write them."""
-    found = [fleet_objects.shown(call, thing, manifests.describe) for thing in things]
+    found = [secrecy.shown(call, thing, manifests.describe) for thing in things]
     return msgspec.json.encode({"manifests": found})
 
 

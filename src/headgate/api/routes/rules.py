@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import concerning, finding, objects
+from headgate.api import concerning, finding, objects, secrecy
 from headgate.api.http import lists, pages, refusals, replies
 from headgate.api.http.calls import Answer, Parameter, Request, Route
 from headgate.api.http.schemas import Page as PageSchema
@@ -39,7 +39,7 @@ async def get_rule(call: Request) -> Answer:
 
 
 def _shown(call: Request, rule: model.Rule) -> dict[str, object]:
-    return fleet_objects.part_shown(call, kinds.POLICY.name, objects.rule_document(rule))
+    return secrecy.part_shown(call, kinds.POLICY.name, objects.rule_document(rule))
 
 
 async def get_text(call: Request) -> Answer:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.api import concerning
+from headgate.api import concerning, rollout_documents
 from headgate.api.documents import bodies, rollout_views
 from headgate.api.http import lists, pages, refusals, replies
 from headgate.api.http.calls import Answer, Request, Route
 from headgate.api.http.schemas import Concerning
 from headgate.api.http.schemas import Page as PageSchema
 from headgate.fleet.engine.engine import Engine
-from headgate.fleet.engine.queries import concerned, lookup, skips, versions
+from headgate.fleet.engine.queries import concerned, lookup, skips
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import DeleteSkip, PutSkip
@@ -20,21 +20,13 @@ from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import CommandContext, EngineView, Reply
 
 
-def document(engine: Engine, skip: model.Skip) -> dict[str, Any]:
-    version = versions.by_id(engine, skip.version_id)
-    return rendering.built(
-        rollout_views.SkipView,
-        skip,
-        rule_name=skips.rule_label(engine, skip),
-        deployment=version.deployment if version is not None else None,
-        tag=version.tag if version is not None else None,
-    )
-
-
 async def list_skips(call: Request) -> Answer:
     def all_of_them(view: EngineView) -> list[tuple[str, int, dict[str, Any]]]:
         engine = view.engine
-        return [(skip.id, skip.created_at, document(engine, skip)) for skip in skips.all_of_them(engine)]
+        return [
+            (skip.id, skip.created_at, rollout_documents.of_skip(engine, skip))
+            for skip in skips.all_of_them(engine)
+        ]
 
     async def rows() -> list[tuple[str, int, dict[str, Any]]]:
         return await replies.ask(call, all_of_them)
@@ -43,7 +35,9 @@ async def list_skips(call: Request) -> Answer:
 
 
 async def get_skip(call: Request) -> Answer:
-    found = await replies.ask(call, lambda view: document(view.engine, _found(view.engine, call)))
+    found = await replies.ask(
+        call, lambda view: rollout_documents.of_skip(view.engine, _found(view.engine, call))
+    )
     return replies.object_answer(found)
 
 
@@ -67,7 +61,7 @@ async def create_skip(call: Request) -> Answer:
         asked_for = skips.asked_for(engine, change, context.now)
         concern = concerned.by_skip(engine, asked_for, context.now)
         context.apply(change)
-        return replies.reply_with(201, document(engine, skips.newest(engine)), concern)
+        return replies.reply_with(201, rollout_documents.of_skip(engine, skips.newest(engine)), concern)
 
     return await replies.submit(call, create)
 
@@ -100,7 +94,7 @@ async def delete_skip(call: Request) -> Answer:
     def delete(context: CommandContext) -> Reply:
         engine = context.engine
         skip = _found(engine, call)
-        written = document(engine, skip)
+        written = rollout_documents.of_skip(engine, skip)
         replies.check_etag(call.if_match, replies.reply(200, written).body)
         context.apply(DeleteSkip(skip.id))
         concern = concerned.by_skip(engine, skip, context.now, "the end of the skip")

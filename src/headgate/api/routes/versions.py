@@ -8,7 +8,7 @@ from functools import partial
 
 import msgspec
 
-from headgate.api import concerning, deletions, finding, merging, objects, pruning, selecting
+from headgate.api import concerning, deletions, finding, merging, objects, pruning, secrecy, selecting
 from headgate.api.documents import bodies, views
 from headgate.api.http import access, lists, pages, refusals, replies
 from headgate.api.http.calls import Answer, Request, Route
@@ -17,7 +17,6 @@ from headgate.api.http.pages import Key, Page
 from headgate.api.http.schemas import Concerning, Patch
 from headgate.api.http.schemas import Page as PageSchema
 from headgate.api.objects import Parsed
-from headgate.api.routes import fleet_objects
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import lookup, versions
 from headgate.fleet.model import changes, kinds
@@ -48,8 +47,8 @@ async def _list(call: Request, after: Callable[[Page, Key | None, int, EngineVie
     listing = Listing(
         "version",
         fetch,
-        lambda version: fleet_objects.shown(call, version, objects.document),
-        lambda version: fleet_objects.shown(call, version, objects.view),
+        lambda version: secrecy.shown(call, version, objects.document),
+        lambda version: secrecy.shown(call, version, objects.view),
         default_sort=NEWEST_FIRST,
     )
     return await lists.answer(call, listing)
@@ -76,7 +75,7 @@ def _by_tag(call: Request) -> Find:
 
 async def get_version(find: Callable[[Request], Find], call: Request) -> Answer:
     version = await replies.ask(call, lambda view: find(call)(view.engine))
-    return replies.object_answer(fleet_objects.shown(call, version, objects.document))
+    return replies.object_answer(secrecy.shown(call, version, objects.document))
 
 
 async def create_version(call: Request) -> Answer:

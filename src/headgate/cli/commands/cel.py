@@ -3,7 +3,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headgate.cli import main
+from headgate.cli import exit_codes, main
 
 if TYPE_CHECKING:
     from headgate import cel
@@ -50,7 +50,7 @@ def command(expression: str, binds: tuple[str, ...], output: str) -> None:
     try:
         program = environment.compile(expression)
     except cel.CompileError as error:
-        main.refuse(str(error), code=main.FAILED)
+        main.refuse(str(error), code=exit_codes.FAILED)
     reads = [".".join(path) for path in sorted(program.paths)]
     report: dict[str, object] = {"type": program.result_type, "reads": reads}
     missing = sorted(program.roots - bindings.keys())
@@ -61,7 +61,7 @@ def command(expression: str, binds: tuple[str, ...], output: str) -> None:
         failure = _evaluate(program, bindings, report)
     click.echo(_shown(report, output))
     if failure is not None:
-        main.refuse(failure, code=main.FAILED)
+        main.refuse(failure, code=exit_codes.FAILED)
 
 
 def _evaluate(program: "cel.Program", bindings: dict[str, object], report: dict[str, object]) -> str | None:

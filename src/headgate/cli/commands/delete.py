@@ -8,9 +8,9 @@ from headgate.cli import (
     asking,
     completions,
     concerns,
+    exit_codes,
     failures,
     kinds,
-    main,
     manifest_files,
     options,
     output,
@@ -55,7 +55,7 @@ def command(
     else:
         _delete_named(deleter, kind or "", names)
     if deleter.would_be_refused:
-        raise SystemExit(main.FAILED)
+        raise SystemExit(exit_codes.FAILED)
 
 
 def _delete_named(deleter: _Deleter, kind: str, names: tuple[str, ...]) -> None:

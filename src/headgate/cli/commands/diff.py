@@ -3,7 +3,7 @@ from typing import Any
 
 import click
 
-from headgate.cli import failures, main, options, output
+from headgate.cli import exit_codes, failures, options, output
 from headgate.cli.client import ApiClient
 from headgate.cli.commands import apply
 
@@ -55,7 +55,7 @@ def command(
         output.echo_lines(_lines(shown))
         click.echo(_summary(answer["differences"]))
     if exit_code and changed:
-        raise SystemExit(main.UNREADABLE)
+        raise SystemExit(exit_codes.UNREADABLE)
 
 
 def _lines(changed: list[dict[str, Any]]) -> Iterator[str]:

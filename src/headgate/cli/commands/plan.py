@@ -5,8 +5,8 @@ import click
 from headgate.cli import (
     completions,
     concerns,
+    exit_codes,
     failures,
-    main,
     manifest_files,
     options,
     output,
@@ -28,13 +28,13 @@ class PlanCommand(click.Command):
             return super().parse_args(context, arguments)
         except click.UsageError as error:
             error.show()
-            raise SystemExit(main.FAILED) from None
+            raise SystemExit(exit_codes.FAILED) from None
 
     def invoke(self, context: click.Context) -> object:
         try:
             return super().invoke(context)
         except failures.CommandFailure as failure:
-            code = main.FAILED if failure.code == main.UNREADABLE else failure.code
+            code = exit_codes.FAILED if failure.code == exit_codes.UNREADABLE else failure.code
             raise failures.CommandFailure(failure.sentences, code) from None
 
 
@@ -95,7 +95,7 @@ def command(
     answer = _ask(client, paths, body)
     _print(answer, form)
     if answer["rejected"]:
-        raise SystemExit(main.FAILED)
+        raise SystemExit(exit_codes.FAILED)
     if any(one["action"] not in ("unchanged", "kept") for one in answer["differences"]):
         raise SystemExit(CHANGES)
 

@@ -3,7 +3,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headgate.cli import main
+from headgate.cli import exit_codes, main
 from headgate.cli.run_output import run_output
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def command(file: Path, output: str, until: str | None, seed: int | None, output
             click.echo(
                 f"promise {violation.promise} broken (seed {result.seed}): {violation.message}", err=True
             )
-        raise SystemExit(main.PROMISE_BROKEN)
+        raise SystemExit(exit_codes.PROMISE_BROKEN)
 
 
 def _rendered(result: "Result", output: str) -> str:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import click
 
-from headgate.cli import main
+from headgate.cli import exit_codes, main
 from headgate.cli.run_output import run_output
 
 
@@ -34,6 +34,6 @@ def command(paths: tuple[Path, ...], output: str, output_file: str | None) -> No
     }[output]
     main.write_output(render(outcomes), output_file)
     if any(outcome.problems for outcome in outcomes):
-        raise SystemExit(main.UNREADABLE)
+        raise SystemExit(exit_codes.UNREADABLE)
     if not all(outcome.passed for outcome in outcomes):
-        raise SystemExit(main.FAILED)
+        raise SystemExit(exit_codes.FAILED)

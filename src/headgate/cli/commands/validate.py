@@ -2,7 +2,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headgate.cli import main, manifest_files
+from headgate.cli import exit_codes, main, manifest_files
 
 if TYPE_CHECKING:
     from headgate.kernel.problems import Problem
@@ -50,7 +50,7 @@ def _report(problems: "list[Problem]", count: int, paths: list[str]) -> None:
             click.echo(str(problem))
         noun = "problem" if len(problems) == 1 else "problems"
         click.echo(f"{len(problems)} {noun}", err=True)
-        raise SystemExit(main.FAILED)
+        raise SystemExit(exit_codes.FAILED)
     if not count:
         main.refuse(f"nothing to check in {', '.join(paths)}")
     click.echo(f"{count} {'document' if count == 1 else 'documents'}, no problem")

@@ -2,7 +2,7 @@ import time
 
 import click
 
-from headgate.cli import completions, main, options, pairs, watch_lines, watch_state
+from headgate.cli import completions, exit_codes, options, pairs, watch_lines, watch_state
 from headgate.cli.client import ApiClient
 from headgate.cli.watch_ending import WatchEnding
 from headgate.kernel import instants
@@ -40,5 +40,5 @@ def command(
         first = watch_state.fetch_counts(client, deployments, environment)
         last = watch_lines.run(client, deployments, end, first, watch_lines.SILENT, environment)
     except KeyboardInterrupt:
-        raise SystemExit(main.INTERRUPTED) from None
+        raise SystemExit(exit_codes.INTERRUPTED) from None
     end.say(last)

@@ -3,7 +3,7 @@ import time
 
 import click
 
-from headgate.cli import completions, main, options, pairs, terminal, watch_state
+from headgate.cli import completions, exit_codes, options, pairs, terminal, watch_state
 from headgate.cli.client import ApiClient
 from headgate.cli.watch_ending import WatchEnding
 from headgate.kernel import instants
@@ -51,5 +51,5 @@ def command(
             first = watch_state.fetch_counts(client, deployments)
             last = watch_lines.run(client, deployments, end, first, form)
     except KeyboardInterrupt:
-        raise SystemExit(main.INTERRUPTED) from None
+        raise SystemExit(exit_codes.INTERRUPTED) from None
     end.say(last)

@@ -6,13 +6,11 @@ Everything that a person does says it, and what concerns nobody is mostly a mist
 from __future__ import annotations
 
 import heapq
-import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
-from headgate import cel
-from headgate.fleet.engine import explain_verdicts
+from headgate.fleet.engine import explain_verdicts, selections
 from headgate.fleet.model import objects as model
 from headgate.fleet.rules.approval import Approval
 from headgate.fleet.rules.scoped_version import ScopedVersion
@@ -31,7 +29,7 @@ from headgate.kernel.instants import Instant
 
 SAMPLE = 5
 _TRIED = 50
-"""Targets that are looked at one by one to find out why nobody is concerned."""
+"""Targets that are looked at one by one to find out whether a skip changes anything."""
 
 
 class Concern(msgspec.Struct, frozen=True):
@@ -47,14 +45,14 @@ def of(names: Collection[str], note: str | None = None) -> Concern:
 
 
 def of_selector(state: State, text: str | None) -> Concern:
-    return of(selected(state, optional_selector(text)))
+    return of(selections.selected(state, optional_selector(text)))
 
 
 def of_selector_in(state: State, text: str | None, deployment: DeploymentNode | None) -> Concern:
     """With why it concerns nobody, where there is somebody to concern."""
-    found = selected(state, optional_selector(text), deployment)
+    found = selections.selected(state, optional_selector(text), deployment)
     targets = None if deployment is None else deployment.targets()
-    return of(found, None if found else flaw_of_selector(state, text, targets))
+    return of(found, None if found else selections.flaw_of(state, text, targets))
 
 
 def of_version(state: State, version: VersionNode) -> Concern:
@@ -160,60 +158,6 @@ def _is_held(state: State, target: Target, skip: model.Skip, now: Instant) -> bo
         and skip.version_id in (None, version.id if version is not None else None)
         for version, one in explain_verdicts.of_target(state, target, now)
     )
-
-
-def selected(
-    state: State, selector: cel.Selector | None, deployment: DeploymentNode | None = None
-) -> list[str]:
-    """Names of the targets that it matches, of one deployment or of all, without looking at each."""
-    nodes = state.deployments.values() if deployment is None else (deployment,)
-    pairs = [pair for node in nodes for pair in node.pairs.values()]
-    reads_resources = selector is not None and "resource" in selector.roots
-    of_resource_alone = (
-        set(state.index.select(selector)) if selector is not None and selector.roots == {"resource"} else None
-    )
-    found: list[str] = []
-    for pair in pairs:
-        bindings = {"deployment": pair.deployment.view, "environment": pair.environment.view}
-        if selector is None or (not reads_resources and selector.matches(bindings)):
-            found += (target.name for target in pair.targets.values())
-        elif reads_resources:
-            names = of_resource_alone
-            if names is None:
-                names = set(state.index.select(selector, bindings))
-            found += (target.name for name, target in pair.targets.items() if name in names)
-    return found
-
-
-def flaw_of_selector(state: State, text: str | None, targets: Iterable[Target] | None = None) -> str | None:
-    """Why it concerns nobody, where there is somebody to concern. What reads nothing, such as `false`, is meant."""
-    selector = optional_selector(text)
-    if selector is None or not selector.roots or not state.targets:
-        return None
-    if targets is None:
-        return None if selected(state, selector) else nobody(selector, state.targets.values())
-    all_of_them = list(targets)
-    if not all_of_them or any(selector.matches(target.bindings()) for target in all_of_them):
-        return None
-    return nobody(selector, all_of_them)
-
-
-def nobody(selector: cel.Selector, targets: Collection[Target]) -> str:
-    """Of a selector that matches none of the targets: false for them, or impossible to evaluate."""
-    many = f"the {len(targets)} release targets" if len(targets) != 1 else "the 1 release target"
-    tried = list(itertools.islice(targets, _TRIED))
-    flaws = [flaw for target in tried if (flaw := _flaw(selector, target)) is not None]
-    if flaws and len(flaws) == len(tried):
-        return f"fails on all of {many}: {flaws[0]}"
-    return f"matches none of {many}"
-
-
-def _flaw(selector: cel.Selector, target: Target) -> str | None:
-    try:
-        selector.judge(target.bindings())
-    except cel.EvaluationError as error:
-        return str(error)
-    return None
 
 
 def left_without_targets(

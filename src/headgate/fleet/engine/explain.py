@@ -21,6 +21,7 @@ from headgate.fleet.engine import (
     explain_windows,
     remedies,
     target_states,
+    waits,
 )
 from headgate.fleet.gates import gates, rejecting
 from headgate.fleet.model.objects import JobStatus, StringMap, TargetState
@@ -143,7 +144,7 @@ def of_target(state: State, name: str, now: Instant) -> Explanation:
         desired=_desired(state, target, judged, group),
         message=_message(state, target, judged),
         changes=changes,
-        blocked=remedies.is_blocked(stance, held_back, group),
+        blocked=waits.is_blocked(stance, held_back, group),
         group=_group_line(state, target, group, now),
         slots=tuple(_slot_lines(state, target)),
         rules=lines,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headgate.fleet.cycles import choosing, collecting, locking
 from headgate.fleet.cycles.choosing import Choices
-from headgate.fleet.engine import remedies
+from headgate.fleet.engine import waits
 from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group
@@ -103,7 +103,7 @@ def _may_come_by_itself(state: State, hook: Target, now: Instant) -> bool:
     watermark = candidates.watermark_of(state, hook)
     return any(
         all(
-            one.is_allowed or not remedies.needs_person(one)
+            one.is_allowed or not waits.needs_person(one)
             for one in gates.of_version(state, hook, version, now)
         )
         for version in candidates.newest_first(hook)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from headgate.fleet.cycles import giving_up, jobs, operators, shape
-from headgate.fleet.engine import concerns, target_states
+from headgate.fleet.engine import selections, target_states
 from headgate.fleet.gates import failures, gates
 from headgate.fleet.model import expressions
 from headgate.fleet.model.changes import GroupAction, Order, TargetAction, TargetsAction
@@ -93,7 +93,7 @@ def _selected(targets: list[Target], text: str) -> list[Target]:
     selector = expressions.SELECTOR.selector(text)
     found = [target for target in targets if selector.matches(target.bindings())]
     if not found:
-        raise Rejected((Problem("selector", concerns.nobody(selector, targets)),))
+        raise Rejected((Problem("selector", selections.nobody(selector, targets)),))
     return found
 
 

@@ -1,18 +1,16 @@
 """What can change a target's state, and what a person can do about it: commands, each with the permission it needs.
 
-A wait ends by time, by an event, or by a person. Where any gate that does not allow needs a person, nothing else can
-change the target: all gates must allow.
+What ends a wait is found by `waits`; here it becomes sentences and commands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 import msgspec
 
 from headgate.fleet.cycles import jobs, operators
-from headgate.fleet.engine import orders
+from headgate.fleet.engine import orders, waits
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.records import Group
 from headgate.fleet.rules.failure_budget import FailureBudget
@@ -22,15 +20,8 @@ from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
-ChangedBy = Literal["time", "event", "person"]
 Verdict = tuple[VersionNode | None, GateResult]
 
-_BY_A_PERSON = frozenset(
-    {"approval", "scopedVersion", "failureBudget", "pause", "retry", "rollback", "verification"}
-)
-_TRIED_BY_RETRY = frozenset({"given_up", "passed_over"})
-_FOR_A_PERSON = _TRIED_BY_RETRY | {"failed_group"}
-"""Details of a bracket's verdict that say that nothing goes on by itself."""
 _RATHER_THAN_SKIPPED = {
     "failureBudget": "a skip does not start the line again: resume it, or mark the version as bad",
     "deploymentBracket": "a cycle is not skipped: retry it, go on without a member, or abort it",
@@ -68,41 +59,6 @@ def why_not_skipped(kind: str, *, has_version: bool) -> str | None:
     return None if has_version else "there is no version that it could be skipped for"
 
 
-def needs_person(one: GateResult) -> bool:
-    """Whether nothing but a person ends the wait for a gate that does not allow."""
-    verdict = one.verdict
-    if verdict.outcome == "denied":
-        return True
-    if verdict.requeue_at is not None:
-        return False
-    return one.kind in _BY_A_PERSON or one.kind == "freeze" or bool(verdict.details.get("by_person"))
-
-
-def changed_by(one: GateResult, group: Group | None) -> ChangedBy:
-    """What ends the wait for one gate that does not allow."""
-    verdict = one.verdict
-    if needs_person(one):
-        return "person"
-    if verdict.requeue_at is not None:
-        return "time"
-    if one.kind == "deploymentBracket" and (_FOR_A_PERSON & verdict.details.keys() or _has_failed(group)):
-        return "person"
-    return "event"
-
-
-def _has_failed(group: Group | None) -> bool:
-    return group is not None and group.status == "failed"
-
-
-def is_blocked(stance: model.TargetState, held_back: Sequence[Verdict], group: Group | None) -> bool:
-    """Whether nothing but a person can change it. What was measured holds nobody back who goes on or goes back."""
-    if stance in ("failed", "rolledBack"):
-        return True
-    return stance in ("waiting", "frozen") and any(
-        changed_by(one, group) == "person" for _, one in held_back if one.kind != "verification"
-    )
-
-
 def what_changes(
     state: State, target: Target, stance: model.TargetState, held_back: Sequence[Verdict], group: Group | None
 ) -> tuple[str, Instant | None]:
@@ -116,7 +72,7 @@ def what_changes(
         return f"when {or_ready}a newer version is published", None
     if stance == "noVersion":
         return f"when {or_ready}a version in scope is published", None
-    if is_blocked(stance, held_back, group):
+    if waits.is_blocked(stance, held_back, group):
         return "when a person decides: see what you can do", None
     earliest = _earliest([one for _, one in held_back])
     if earliest is not None:
@@ -218,7 +174,7 @@ def _of_verdict(
         yield from _of_failed_group(state, state.groups[str(one.verdict.details["failed_group"])], now)
     elif one.kind == "deploymentBracket" and group is not None and group.status == "failed":
         yield from _of_failed_group(state, group, now)
-    elif one.kind == "deploymentBracket" and _TRIED_BY_RETRY & one.verdict.details.keys():
+    elif one.kind == "deploymentBracket" and waits.TRIED_BY_RETRY & one.verdict.details.keys():
         yield Action(f"headgate retry {_word(target.name)}", "target:act", "tries it again")
     if one.rule is not None and version is not None and why_not_skipped(one.kind, has_version=True) is None:
         command = (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from headgate.fleet.cycles import hooks
-from headgate.fleet.engine import concerns
+from headgate.fleet.engine import concerns, selections
 from headgate.fleet.engine.concerns import Concern
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model import objects as model
@@ -75,13 +75,13 @@ def flaw(engine: Engine, old: Object | None, new: Object) -> Problem | None:
             was_off = isinstance(old, model.Policy) and not old.enabled
             if is_off or (getattr(old, "selector", None) == new.selector and not was_off):
                 return None
-            return _at("selector", concerns.flaw_of_selector(state, new.selector))
+            return _at("selector", selections.flaw_of(state, new.selector))
         case model.Version():
             if getattr(old, "target_selector", None) == new.target_selector:
                 return None
             deployment = state.deployments.get(new.deployment)
             targets = deployment.targets() if deployment is not None else ()
-            return _at("targetSelector", concerns.flaw_of_selector(state, new.target_selector, targets))
+            return _at("targetSelector", selections.flaw_of(state, new.target_selector, targets))
         case model.Environment() if new.name in state.environments:
             node = state.environments[new.name]
             return _at("resourceSelector", concerns.left_without_targets(state, node, new))

@@ -1,0 +1,60 @@
+"""What ends a wait: time, an event, or a person.
+
+Where any gate that does not allow needs a person, nothing else can change the target: all gates must allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.records import Group
+from headgate.fleet.state.state import GateResult
+from headgate.fleet.state.units import VersionNode
+
+ChangedBy = Literal["time", "event", "person"]
+
+_BY_A_PERSON = frozenset(
+    {"approval", "scopedVersion", "failureBudget", "pause", "retry", "rollback", "verification"}
+)
+TRIED_BY_RETRY = frozenset({"given_up", "passed_over"})
+_FOR_A_PERSON = TRIED_BY_RETRY | {"failed_group"}
+"""Details of a bracket's verdict that say that nothing goes on by itself."""
+
+
+def needs_person(one: GateResult) -> bool:
+    """Whether nothing but a person ends the wait for a gate that does not allow."""
+    verdict = one.verdict
+    if verdict.outcome == "denied":
+        return True
+    if verdict.requeue_at is not None:
+        return False
+    return one.kind in _BY_A_PERSON or one.kind == "freeze" or bool(verdict.details.get("by_person"))
+
+
+def changed_by(one: GateResult, group: Group | None) -> ChangedBy:
+    """What ends the wait for one gate that does not allow."""
+    verdict = one.verdict
+    if needs_person(one):
+        return "person"
+    if verdict.requeue_at is not None:
+        return "time"
+    if one.kind == "deploymentBracket" and (_FOR_A_PERSON & verdict.details.keys() or _has_failed(group)):
+        return "person"
+    return "event"
+
+
+def _has_failed(group: Group | None) -> bool:
+    return group is not None and group.status == "failed"
+
+
+def is_blocked(
+    stance: model.TargetState, held_back: Sequence[tuple[VersionNode | None, GateResult]], group: Group | None
+) -> bool:
+    """Whether nothing but a person can change it. What was measured holds nobody back who goes on or goes back."""
+    if stance in ("failed", "rolledBack"):
+        return True
+    return stance in ("waiting", "frozen") and any(
+        changed_by(one, group) == "person" for _, one in held_back if one.kind != "verification"
+    )
