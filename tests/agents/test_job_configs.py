@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from headgate.fleet.model import agent_configs, job_configs
-from headgate.kernel.problems import Problem, Rejected
+from headgate.fleet.model import agent_configs
+from headgate.kernel.problems import Rejected
 
 BINDINGS = {
     "version": {"tag": "v2", "config": {"image": {"name": "shop", "ports": [80, 443]}}},
@@ -62,12 +62,12 @@ def test_merging_changes_none_of_the_layers() -> None:
     ],
 )
 def test_expressions_are_computed_and_one_alone_keeps_its_type(text: str, value: object) -> None:
-    assert job_configs.resolve({"a": [{"b": text}]}, BINDINGS) == {"a": [{"b": value}]}
+    assert agent_configs.resolve("pull", {"a": [{"b": text}]}, BINDINGS) == {"a": [{"b": value}]}
 
 
 def test_an_optional_value_that_is_not_there_leaves_its_key_out() -> None:
     config = {"zone": "${resource.?zone}", "kept": 1}
-    assert job_configs.resolve(config, BINDINGS) == {"kept": 1}
+    assert agent_configs.resolve("pull", config, BINDINGS) == {"kept": 1}
 
 
 @pytest.mark.parametrize(
@@ -85,20 +85,12 @@ def test_an_optional_value_that_is_not_there_leaves_its_key_out() -> None:
 )
 def test_a_problem_names_the_path(text: str, problem: str) -> None:
     with pytest.raises(Rejected) as caught:
-        job_configs.resolve({"env": {"ZONE": text}}, BINDINGS)
+        agent_configs.resolve("pull", {"env": {"ZONE": text}}, BINDINGS)
     assert all(each.path == "config.env.ZONE" for each in caught.value.problems)
     assert problem in caught.value.problems[0].message
 
 
 def test_all_problems_are_named_at_once() -> None:
     with pytest.raises(Rejected) as caught:
-        job_configs.resolve({"a": "${x}", "b": ["${y}"]}, BINDINGS)
+        agent_configs.resolve("pull", {"a": "${x}", "b": ["${y}"]}, BINDINGS)
     assert [each.path for each in caught.value.problems] == ["config.a", "config.b[0]"]
-
-
-def test_expressions_can_be_checked_before_there_is_a_job() -> None:
-    problems: list[Problem] = []
-    job_configs.check(
-        {"good": "${resource.anything}", "bad": ["${1 +}"], "worse": "${${a}}"}, "config", problems
-    )
-    assert [each.path for each in problems] == ["config.bad[0]", "config.worse"]

@@ -260,7 +260,7 @@ def test_watch_of_an_unknown_deployment_is_refused(api: FakeApi, run: Command) -
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (140, 40), (50, 12)])
 def test_the_screen_fits_the_terminal(width: int, height: int) -> None:
-    text = watch_screen.plain(watch_screen.render(snapshot(), HEADING, width, height))
+    text = golden.plain(watch_screen.render(snapshot(), HEADING, width, height))
     lines = text.splitlines()
     assert len(lines) <= height
     assert max(tables.width_of(line) for line in lines) <= width
@@ -269,14 +269,14 @@ def test_the_screen_fits_the_terminal(width: int, height: int) -> None:
 
 def test_a_screen_that_is_not_live_says_so() -> None:
     heading = watch_screen.Heading("default", "http://x", NOW, "the server closed the stream")
-    assert "not live" in watch_screen.plain(watch_screen.render(snapshot(), heading, 80, 24)).splitlines()[0]
+    assert "not live" in golden.plain(watch_screen.render(snapshot(), heading, 80, 24)).splitlines()[0]
 
 
 @pytest.mark.parametrize("width", [80, 140])
 def test_a_screen_that_knows_its_end_still_says_that_it_is_live(width: int) -> None:
     forecast = watched_fleet.WatchedForecast(NOW + 3_600_000_000)
     heading = watch_screen.Heading("default workspace", "http://127.0.0.1:4380", NOW, None, forecast)
-    first = watch_screen.plain(watch_screen.render(snapshot(), heading, width, 24)).splitlines()[0]
+    first = golden.plain(watch_screen.render(snapshot(), heading, width, 24)).splitlines()[0]
     assert first.endswith("● live")
     assert "done about 11:00" in first
     assert len(first) == width
@@ -300,7 +300,7 @@ def test_any_number_of_deployments_fits(count: int, height: int) -> None:
 
 
 def test_what_moves_is_shown_before_what_is_done() -> None:
-    text = watch_screen.plain(watch_screen.render(watched_fleet.WatchedFleet(many(30)), HEADING, 80, 24))
+    text = golden.plain(watch_screen.render(watched_fleet.WatchedFleet(many(30)), HEADING, 80, 24))
     assert all(f"d-{number}\n" in text for number in range(0, 27, 3))
     assert "more deployments" in text.splitlines()[-1]
 
@@ -315,7 +315,7 @@ def test_environments_share_the_room_for_details() -> None:
 
 def test_names_cannot_steer_the_screen() -> None:
     deployments = [{**moving(waiting=1)["deployments"][0], "name": "a\x1b[2Jb"}]
-    text = watch_screen.plain(watch_screen.render(watched_fleet.WatchedFleet(deployments), HEADING, 80, 24))
+    text = golden.plain(watch_screen.render(watched_fleet.WatchedFleet(deployments), HEADING, 80, 24))
     assert not any(unicodedata.category(one) == "Cc" for one in text.replace("\n", ""))
 
 

@@ -9,7 +9,7 @@ import msgspec
 from headgate.kernel import instants
 from headgate.screens import styled_text, watch_nodes, watch_screen, watched_fleet
 
-from . import fleet
+from . import fleet, golden
 from .conftest import NOW
 
 MEMBERS = (("node-drain", "preHook"), ("kubelet-upgrade", "member"), ("node-uncordon", "postHook"))
@@ -93,7 +93,7 @@ def test_what_does_not_fit_is_counted() -> None:
 
 def test_jobs_that_are_told_by_node_are_not_told_again_by_deployment() -> None:
     heading = watch_screen.Heading("default", "http://x", NOW, forecast=FORECAST)
-    screen = watch_screen.plain(watch_screen.render(snapshot(), heading, 140, 40))
+    screen = golden.plain(watch_screen.render(snapshot(), heading, 140, 40))
     assert "node-3     12m" in screen
     assert "inProgress" not in screen
     assert "done about 11:30" in screen

@@ -2,9 +2,7 @@
 
 import re
 
-from headgate.runtime import event_types
-
-from . import pages
+from . import event_types, pages
 
 PAGE = pages.ROOT / "docs" / "service" / "api.md"
 

@@ -4,6 +4,7 @@ import pytest
 
 from headgate.graph.compile import validate
 from headgate.graph.compile.compiler import CompiledGraph
+from headgate.graph.reconcile import nodes
 
 from .written import compiled, config_map, document, only_problem, problems_of
 
@@ -69,7 +70,7 @@ def test_propagate_when_is_an_edge_to_others_but_not_to_its_own_collection() -> 
     assert order(graph) == "gate pods"
     assert graph.node("pods").gate_reads == {"gate"}
     assert graph.node("pods").depends_on == frozenset()
-    assert graph.node("pods").item_names == {"each", "pod"}
+    assert nodes.names_of_item(graph.node("pods")) == {"each", "pod"}
 
 
 def test_an_absent_gate_is_not_an_empty_one() -> None:

@@ -5,18 +5,26 @@ from typing import Any
 import pytest
 
 from headgate.graph.compile import markers, schema
-from headgate.kernel.problems import Rejected
+from headgate.kernel.problems import Problem, Rejected
+
+
+def openapi(fields: dict[str, Any], types: dict[str, Any] | None = None) -> dict[str, Any]:
+    problems: list[Problem] = []
+    found = schema.openapi_into(problems, fields, types)
+    if problems:
+        raise Rejected(problems)
+    return found
 
 
 def field(text: Any, types: dict[str, Any] | None = None) -> dict[str, Any]:
-    properties: dict[str, Any] = schema.openapi({"field": text}, types)["properties"]
+    properties: dict[str, Any] = openapi({"field": text}, types)["properties"]
     found: dict[str, Any] = properties["field"]
     return found
 
 
 def refusal(text: Any, types: dict[str, Any] | None = None) -> str:
     with pytest.raises(Rejected) as caught:
-        schema.openapi({"field": text}, types)
+        openapi({"field": text}, types)
     return str(caught.value)
 
 
@@ -150,13 +158,13 @@ def test_what_is_wrong_is_named_with_what_is_allowed(text: Any, part: str) -> No
 
 
 def test_required_fields_are_listed_in_order_of_name() -> None:
-    found = schema.openapi({"b": "string | required=true", "a": "string | required=true", "c": "string"})
+    found = openapi({"b": "string | required=true", "a": "string | required=true", "c": "string"})
     assert found["required"] == ["a", "b"]
     assert "default" not in found
 
 
 def test_an_object_with_defaults_and_nothing_required_is_there_by_default() -> None:
-    found = schema.openapi({"outer": {"inner": {"a": "string | default=x"}}})
+    found = openapi({"outer": {"inner": {"a": "string | default=x"}}})
     assert found["default"] == {}
     assert found["properties"]["outer"]["default"] == {}
     assert found["properties"]["outer"]["properties"]["inner"]["default"] == {}
@@ -190,13 +198,13 @@ def test_a_custom_type_is_an_alias_or_a_structure_and_may_use_others() -> None:
 
 def test_a_field_takes_whether_it_is_required_from_its_custom_type_and_may_say_otherwise() -> None:
     types = {"Name": "string | required=true"}
-    found = schema.openapi({"a": "Name", "b": "Name | required=false"}, types)
+    found = openapi({"a": "Name", "b": "Name | required=false"}, types)
     assert found["required"] == ["a"]
 
 
 def test_markers_of_a_field_come_after_those_of_its_custom_type_and_leave_the_type_alone() -> None:
     types = {"Port": "integer | default=8080"}
-    found = schema.openapi({"a": "Port | default=9", "b": "Port"}, types)["properties"]
+    found = openapi({"a": "Port | default=9", "b": "Port"}, types)["properties"]
     assert (found["a"]["default"], found["b"]["default"]) == (9, 8080)
 
 
@@ -211,7 +219,7 @@ def test_a_custom_type_cannot_take_the_name_of_a_type() -> None:
 
 def test_every_problem_of_fields_and_types_is_told_at_once() -> None:
     with pytest.raises(Rejected) as caught:
-        schema.openapi({"a": "sting", "b": {"c": "integer | minimum=x"}}, {"T": "strong"})
+        openapi({"a": "sting", "b": {"c": "integer | minimum=x"}}, {"T": "strong"})
     assert [problem.path for problem in caught.value.problems] == ["spec.a", "spec.b.c", "types.T"]
 
 

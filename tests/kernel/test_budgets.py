@@ -118,7 +118,7 @@ def test_from_every_state_the_update_ends_with_exactly_the_regular_units_new_and
             units = start
             for _ in range(40):
                 step = budgets.step(units, limits, may_update=True, keeps_surge=True)
-                if step == budgets.NOTHING and not any(
+                if step == budgets.BudgetMove() and not any(
                     unit.is_going or not unit.is_available for unit in units
                 ):
                     break

@@ -152,7 +152,8 @@ def test_a_scale_is_set_by_its_subresource(control_plane: ControlPlane, kube_nam
                 },
             }
             await client.create(DEPLOYMENTS, deployment)
-            scale = await client.scale(DEPLOYMENTS, "web", kube_namespace, 2)
+            patch = {"spec": {"replicas": 2}}
+            scale = await client.patch(DEPLOYMENTS, "web", kube_namespace, patch, subresource="scale")
             assert scale["spec"]["replicas"] == 2
 
             async def is_scaled() -> bool:
@@ -175,7 +176,7 @@ def test_a_status_is_applied_beside_the_rest(control_plane: ControlPlane, kube_n
                 "status": {"message": "waits"},
                 "spec": {"nodeName": "nowhere"},
             }
-            applied = await client.apply_status(PODS, status, manager="me")
+            applied = await client.apply(PODS, status, manager="me", subresource="status")
             assert applied["status"]["message"] == "waits"
             assert applied["spec"].get("nodeName") != "nowhere"
 

@@ -30,7 +30,7 @@ def test_a_kind_is_found_by_its_names(control_plane: ControlPlane) -> None:
             assert "watch" in deployments.verbs
             for name in ("deploy", "deployment", "Deployments", "deployments.apps"):
                 assert await discovery.named(name) == deployments
-            assert not (await discovery.preferred("", "Node")).is_namespaced
+            assert not (await discovery.named("nodes")).is_namespaced
             with pytest.raises(UnknownKindError, match="the cluster serves no Pod of apps/v1"):
                 await discovery.find("apps/v1", "Pod")
 

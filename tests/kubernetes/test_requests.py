@@ -232,7 +232,7 @@ def test_an_older_server_is_asked_for_each_version_and_one_that_is_down_is_left_
             assert pods == ApiResource(
                 *("", "v1", "Pod", "pods", True, frozenset({"get"}), frozenset({"status"}), "pod", ("po",))
             )
-            assert (await discovery.preferred("g.example", "Thing")).version == "v1"
+            assert (await discovery.named("thing")).version == "v1"
             assert not (await discovery.find("g.example/v1beta1", "Thing")).is_namespaced
 
     play(story())

@@ -15,10 +15,12 @@ from headgate.operator.crds.kinds import CustomKind
 from headgate.workload import model
 from headgate.workload.plan import conditions
 
+KINDS = {kind.kind: kind for kind in crds.ALL}
+
 
 def problems_of(document: dict[str, Any]) -> list[Problem]:
     problems: list[Problem] = []
-    openapi.accept(document["spec"], crds.find(document["kind"]).spec, "spec", problems)
+    openapi.accept(document["spec"], KINDS[document["kind"]].spec, "spec", problems)
     return problems
 
 
@@ -120,7 +122,7 @@ def test_sets_cliques_and_groups_can_be_scaled() -> None:
 
 
 def test_a_list_of_sets_shows_how_far_they_are_and_why_they_wait() -> None:
-    [version] = crds.find(model.KIND).document()["spec"]["versions"]
+    [version] = KINDS[model.KIND].document()["spec"]["versions"]
     columns = {column["name"]: column["jsonPath"] for column in version["additionalPrinterColumns"]}
     assert list(columns) == ["Desired", "Updated", "Available", "Reason", "Message", "Age"]
     assert conditions.PROGRESSING in columns["Reason"]

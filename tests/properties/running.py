@@ -15,10 +15,10 @@ from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
 from headgate.promises.watch import FleetWatch
-from headgate.simulate import run, scenario, scenario_writer
+from headgate.simulate import run, scenario
 from headgate.simulate.result import Result
 
-from . import reducing
+from . import reducing, scenario_writer
 
 Document = dict[str, Any]
 

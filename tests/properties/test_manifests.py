@@ -8,9 +8,9 @@ from headgate.fleet.engine import manifests
 from headgate.kernel import instants, yaml_text
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.problems import Rejected
-from headgate.simulate import scenario, scenario_writer
+from headgate.simulate import scenario
 
-from . import fleets
+from . import fleets, scenario_writer
 from .effort import examples
 from .objects import Document
 

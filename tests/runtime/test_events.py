@@ -9,8 +9,9 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from docs import event_types
 from headgate.kernel.problems import Rejected
-from headgate.runtime import event_types, wiring
+from headgate.runtime import wiring
 from headgate.runtime.wiring import WorkerClient
 from headgate.store import Event, Store
 

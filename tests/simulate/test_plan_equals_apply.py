@@ -6,9 +6,10 @@ import pytest
 
 from headgate.kernel.spans import Span
 from headgate.promises.books.mirror import Mirror
-from headgate.simulate import plan_equals_apply, run, scenario, scenario_writer, suite
+from headgate.simulate import plan_equals_apply, run, scenario, suite
 from headgate.simulate.agents import Agents
 from headgate.simulate.scenario import AgentEntry, Scenario
+from properties import scenario_writer
 
 from .small import document, fleet, manifest, publish
 

@@ -124,7 +124,7 @@ def test_a_set_that_shares_nothing_has_the_pods_and_revisions_that_it_always_had
     plain = sets.read(sets.clique("router", replicas=2))
     sharing = sets.read(clique("router", EACH, replicas=2), resourceClaimTemplates=TEMPLATES)
     assert revisions.revision_hash(plain) == revisions.revision_hash(sharing)
-    assert "resourceClaims" not in expand.pod(plain, router(plain), 0, IDS).spec
+    assert "resourceClaims" not in expand.pods(plain, router(plain), (0,), IDS)[0].spec
 
 
 def test_claims_are_made_before_pods_and_never_written_again() -> None:

@@ -134,7 +134,7 @@ def test_a_pod_inherits_labels_waits_at_the_gate_and_has_the_hostname_of_its_ind
     pcs = a_set()
     clique = frontend(pcs)
     clique.uid = "clique-uid"
-    pod = expand.pod(pcs, clique, 3, IDS)
+    pod = expand.pods(pcs, clique, (3,), IDS)[0]
     assert pod.labels == {
         **clique.labels,
         "grove.io/podclique": "llm-0-frontend",
@@ -155,7 +155,7 @@ def environment(pod: Object, kind: str = "containers") -> dict[str, Any]:
 
 def test_a_pod_of_a_standalone_clique_is_told_where_it_is() -> None:
     pcs = a_set()
-    assert environment(expand.pod(pcs, frontend(pcs, 1), 0, IDS)) == {
+    assert environment(expand.pods(pcs, frontend(pcs, 1), (0,), IDS)[0]) == {
         "GROVE_PCS_NAME": "llm",
         "GROVE_PCS_INDEX": "1",
         "GROVE_PCLQ_NAME": "llm-1-frontend",
@@ -168,7 +168,7 @@ def test_a_pod_of_a_standalone_clique_is_told_where_it_is() -> None:
 
 def test_a_pod_of_a_scaling_group_is_also_told_its_group_its_replica_and_how_many_it_has() -> None:
     pcs = a_set()
-    told = environment(expand.pod(pcs, worker(pcs, 2), 0, IDS))
+    told = environment(expand.pods(pcs, worker(pcs, 2), (0,), IDS)[0])
     assert told["GROVE_PCSG_NAME"] == "llm-0-sg"
     assert told["GROVE_PCSG_INDEX"] == "2"
     assert told["GROVE_PCSG_TEMPLATE_NUM_PODS"] == "5"
@@ -183,7 +183,7 @@ def test_variables_come_first_in_every_container_and_its_own_are_kept() -> None:
         "schedulingGates": [{"name": "theirs"}],
     }
     pcs = sets.read(clique)
-    pod = expand.pod(pcs, frontend(pcs), 0, IDS)
+    pod = expand.pods(pcs, frontend(pcs), (0,), IDS)[0]
     names = [entry["name"] for entry in pod.spec["containers"][0]["env"]]
     assert (names[0], names[-1]) == ("GROVE_PCS_NAME", "MODE")
     assert list(environment(pod, "initContainers")) == names[:-1]
@@ -202,7 +202,10 @@ def test_the_pods_of_a_clique_share_their_containers_and_have_names_of_their_own
 
 def test_a_gang_lists_the_pods_of_its_groups_sorted_and_mirrors_the_set() -> None:
     pcs = a_set(priorityClassName="urgent")
-    gang = gangs.expected(pcs, 0)[1]
+    scaled = gangs.of_member(pcs, 0, pcs.template.group("sg"), 2)
+    gang = gangs.Gang(
+        scaled.gang, 0, gangs.of_group_replica(pcs, 0, pcs.template.group("sg"), 2), scaled.base
+    )
     references = {"llm-0-sg-2-worker": ["w-b", "w-a"], "elsewhere": ["x"]}
     made = expand.pod_gang(pcs, revisions.of(pcs, ()), gang, references)
     assert (made.api_version, made.kind, made.name) == (
@@ -228,7 +231,7 @@ def test_a_gang_lists_the_pods_of_its_groups_sorted_and_mirrors_the_set() -> Non
 
 def test_the_priority_class_of_the_set_reaches_its_pods() -> None:
     pcs = a_set(priorityClassName="urgent")
-    assert expand.pod(pcs, frontend(pcs), 0, IDS).spec["priorityClassName"] == "urgent"
+    assert expand.pods(pcs, frontend(pcs), (0,), IDS)[0].spec["priorityClassName"] == "urgent"
 
 
 def test_an_object_of_an_old_revision_has_its_content_and_the_counts_of_now() -> None:

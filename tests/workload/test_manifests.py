@@ -10,7 +10,9 @@ import yaml
 from headgate.workload import model
 from headgate.workload.checks import validate
 from headgate.workload.expand import expansion as expand
-from headgate.workload.expand import gangs, manifests, revisions
+from headgate.workload.expand import manifests, revisions
+
+from .world import World
 
 SHARED = Path(__file__).parents[3] / "shared"
 MANIFESTS = SHARED / "data" / "manifests" / "grove"
@@ -37,9 +39,11 @@ def test_a_manifest_of_the_api_is_accepted_unchanged(path: Path) -> None:
 
 @pytest.mark.parametrize("path", shared_manifests(), ids=lambda path: path.stem)
 def test_every_clique_of_an_accepted_manifest_has_a_place_in_a_gang(path: Path) -> None:
-    pcs = model.read(manifests.read(load(path)))
+    world = World(load(path))
+    pcs = model.read(world.set)
     revision = revisions.of(pcs, ())
-    groups = [group.name for gang in gangs.expected(pcs, 0) for group in gang.groups]
+    world.settle()
+    groups = [group for gang in world.gangs().values() for group in gang]
     standalone = [
         expand.standalone_clique(pcs, revision, 0, clique).name for clique in pcs.template.standalone_cliques
     ]

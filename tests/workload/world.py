@@ -8,6 +8,7 @@ import msgspec
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Action, Create, DeleteObject, Key, Object, Update, UpdateStatus
+from headgate.workload import labels, model
 from headgate.workload.checks import validate
 from headgate.workload.expand import manifests
 from headgate.workload.plan import planner as plan
@@ -86,6 +87,14 @@ class World:
 
     def status(self, kind: str, name: str) -> dict[str, Any]:
         return next(item.status for item in self.objects.values() if (item.kind, item.name) == (kind, name))
+
+    def gangs(self, pcs_index: int = 0) -> dict[str, list[str]]:
+        """The pod groups of the gangs of one replica of the set, in the order in which they were made."""
+        return {
+            item.name: [group["name"] for group in item.spec["podgroups"]]
+            for item in self.objects.values()
+            if item.kind == model.GANG_KIND and item.labels[labels.PCS_REPLICA_INDEX] == str(pcs_index)
+        }
 
     def pod(self, hostname: str) -> Object:
         return next(item for item in self.pods() if item.spec["hostname"] == hostname)

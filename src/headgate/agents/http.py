@@ -30,8 +30,6 @@ EXTERNAL_ID = "{externalId}"
 LARGEST_ANSWER_BYTES = 64 * 1024
 NOT_SENT = ("secret", "secretEnv", "headers")
 
-verify_callback = signing.is_valid
-
 
 def _check_place_of_id(url: str, path: str, problems: list[Problem]) -> None:
     host = url.partition("://")[2].partition("/")[0]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 import msgspec
 
 from headgate.fleet import rules
@@ -14,8 +12,6 @@ from headgate.fleet.model.changes import Object
 from headgate.kernel import documents, identifiers, instants, rendering
 from headgate.kernel.problems import Problem, Rejected
 from headgate.kernel.rendering import Document
-
-Thing = TypeVar("Thing", bound=msgspec.Struct)
 
 STAMPED = frozenset({"updatedAt", "publishedAt", "setAt", "rejection", "concerns"})
 """Answered, and ignored when they come back: whoever changes what was read need not take them out."""

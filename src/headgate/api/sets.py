@@ -246,7 +246,7 @@ async def _put_in_steps(
             if number % STEPS_BETWEEN_FREEZES == 0:
                 gc.freeze()
             await stepping.keep(held)
-            with_pace = pace.timed(partial(_put_some, call, wanted.provider, some, leaving))
+            with_pace = pace.timed(partial(_put_some, call, some, leaving))
             _add(result, await _step(call, with_pace))
         for names in pace.steps(gone):
             await stepping.keep(held)
@@ -263,7 +263,7 @@ async def _step(call: Request, command: Any) -> Result:
 
 
 def _put_some(
-    call: Request, provider: str, items: Sequence[SetItem], leaving: frozenset[str], context: CommandContext
+    call: Request, items: Sequence[SetItem], leaving: frozenset[str], context: CommandContext
 ) -> Result:
     """What leaves and has an identifier that is needed leaves now."""
     engine = context.engine

@@ -43,10 +43,6 @@ def of_state(word: str) -> str:
     return word
 
 
-def mark(text: str, colour: str) -> str:
-    return click.style(text, fg=colour) if wanted() else text
-
-
 def width() -> int | None:
     """None when the output is no terminal: then nothing is cut."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

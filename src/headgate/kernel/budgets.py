@@ -91,9 +91,6 @@ class BudgetMove(msgspec.Struct, frozen=True):
     removed: tuple[Unit, ...] = ()
 
 
-NOTHING = BudgetMove()
-
-
 def step(units: Sequence[Unit], limits: Limits, *, may_update: bool, keeps_surge: bool) -> BudgetMove:
     """What to create and delete now. Creations are counted before the deletions beside them have happened, so they
     may be carried out in any order.

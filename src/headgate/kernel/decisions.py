@@ -146,22 +146,10 @@ def allowed(
 
 
 def pending(
-    reason: Reason,
-    words: str | Sentence,
-    *,
-    satisfied_at: Instant | None = None,
-    requeue_at: Instant | None = None,
-    **details: object,
+    reason: Reason, words: str | Sentence, *, requeue_at: Instant | None = None, **details: object
 ) -> Verdict:
-    return Verdict("pending", reason, words, details, satisfied_at, requeue_at)
+    return Verdict("pending", reason, words, details, None, requeue_at)
 
 
-def denied(
-    reason: Reason,
-    words: str | Sentence,
-    *,
-    satisfied_at: Instant | None = None,
-    requeue_at: Instant | None = None,
-    **details: object,
-) -> Verdict:
-    return Verdict("denied", reason, words, details, satisfied_at, requeue_at)
+def denied(reason: Reason, words: str | Sentence, **details: object) -> Verdict:
+    return Verdict("denied", reason, words, details)

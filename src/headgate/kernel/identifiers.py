@@ -82,5 +82,5 @@ def fnv1a_64_of_each(text: str, states: Sequence[int]) -> tuple[int, ...]:
 
 def rank(keys_and_hashes: Iterable[tuple[str, int]]) -> dict[str, int]:
     """0-based places by hash; equal hashes are ordered by key, so the order never depends on the input's."""
-    in_order = sorted(keys_and_hashes, key=lambda pair: (pair[1], pair[0]))
-    return {key: place for place, (key, _) in enumerate(in_order)}
+    in_order = sorted((hash_, key) for key, hash_ in keys_and_hashes)
+    return {key: place for place, (_, key) in enumerate(in_order)}

@@ -61,14 +61,13 @@ def show_to_the_second(instant: Instant) -> str:
     return show(instant - instant % MICROSECONDS_PER_SECOND)
 
 
-def show_clock(instant: Instant, *, with_date: bool = False, near: Instant | None = None) -> str:
+def show_clock(instant: Instant, *, near: Instant | None = None) -> str:
     """The short form for sentences; `near` adds the date when that moment is on another day."""
     second_of_day = instant // MICROSECONDS_PER_SECOND % _SECONDS_PER_DAY
     minute_of_day, second = divmod(second_of_day, 60)
     text = f"{minute_of_day // 60:02}:{minute_of_day % 60:02}" + (f":{second:02}" if second else "")
-    if near is not None and _day(near) != _day(instant):
-        with_date = True
-    return f"{to_datetime(instant).date().isoformat()} {text}" if with_date else text
+    is_far = near is not None and _day(near) != _day(instant)
+    return f"{to_datetime(instant).date().isoformat()} {text}" if is_far else text
 
 
 def _day(instant: Instant) -> int:

@@ -148,11 +148,6 @@ class Client:
         path = resource.path(_namespace(resource, document), _name(document), subresource)
         return await self.ask("PATCH", path, query, document, content_type=_APPLY)
 
-    async def apply_status(
-        self, resource: ApiResource, document: Document, *, manager: str, force: bool = False
-    ) -> Document:
-        return await self.apply(resource, document, manager=manager, force=force, subresource="status")
-
     async def patch(
         self,
         resource: ApiResource,
@@ -212,13 +207,6 @@ class Client:
             eviction["deleteOptions"] = options
         return await self.ask("POST", PODS.path(namespace, name, "eviction"), {}, eviction)
 
-    async def scale(
-        self, resource: ApiResource, name: str, namespace: str, replicas: int, *, manager: str = ""
-    ) -> Document:
-        """The new Scale. By the subresource, so that it works for every kind that has one."""
-        patch = {"spec": {"replicas": replicas}}
-        return await self.patch(resource, name, namespace, patch, manager=manager, subresource="scale")
-
     async def logs(
         self,
         name: str,
@@ -227,15 +215,14 @@ class Client:
         container: str = "",
         tail_lines: int | None = None,
         follow: bool = False,
-        previous: bool = False,
         timestamps: bool = False,
         since_time: str = "",
         limit_bytes: int | None = None,
     ) -> AsyncGenerator[bytes, None]:
         """As they come, in pieces of any size. Without an end, if they are followed, as long as the pod runs."""
         query = {"container": container, "tailLines": "" if tail_lines is None else str(tail_lines)}
-        query |= {"follow": "true" if follow else "", "previous": "true" if previous else ""}
-        query |= {"timestamps": "true" if timestamps else "", "sinceTime": since_time}
+        query |= {"follow": "true" if follow else "", "timestamps": "true" if timestamps else ""}
+        query |= {"sinceTime": since_time}
         query |= {"limitBytes": "" if limit_bytes is None else str(limit_bytes)}
         request = ApiRequest(
             "GET",

@@ -59,13 +59,6 @@ class Discovery:
             raise UnknownKindError(f"the cluster serves nothing named {name}", reason="UnknownKind")
         return found
 
-    async def preferred(self, group: str, kind: str) -> ApiResource:
-        """In the version that the server prefers."""
-        found = await self._found(lambda: next(self._preferred(group, kind), None))
-        if found is None:
-            raise UnknownKindError(f"the cluster serves no {kind} of the group {group}", reason="UnknownKind")
-        return found
-
     async def all(self) -> Iterable[ApiResource]:
         if self._looked_at is None:
             await self._look(None)
@@ -88,11 +81,6 @@ class Discovery:
         for resource in self._by_kind.values():
             names = (resource.plural, resource.singular, resource.kind.lower(), *resource.short_names)
             if plain in names and (not group or resource.group == group):
-                yield resource
-
-    def _preferred(self, group: str, kind: str) -> Iterator[ApiResource]:
-        for resource in self._by_kind.values():
-            if (resource.group, resource.kind) == (group, kind):
                 yield resource
 
     async def _look(self, seen: float | None) -> None:

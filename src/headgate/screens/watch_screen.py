@@ -57,7 +57,7 @@ class _Branch(msgspec.Struct):
 
 def render(snapshot: WatchedFleet, heading: Heading, width: int, height: int) -> list[Line]:
     lines = [_heading(heading, width), []]
-    budgets = list(_budgets(snapshot.budgets, heading.now))
+    budgets = list(_budgets(snapshot.budgets))
     room = max(height - len(lines) - (len(budgets) + 1 if budgets else 0), 3)
     nodes = watch_nodes.render(snapshot, heading.forecast, heading.now, room // 2)
     lines += _tree(snapshot, heading.now, width, room - (len(nodes) + 1 if nodes else 0))
@@ -263,19 +263,19 @@ def _told(branch: _Branch) -> Iterator[Line]:
         yield [rail, *line]
 
 
-def _budgets(budgets: Sequence[Document], now: Instant) -> Iterator[Line]:
+def _budgets(budgets: Sequence[Document]) -> Iterator[Line]:
     """The ones in use or stopped; fullest first when there are many."""
     used = [one for one in budgets if one["used"] or one.get("stoppedAt")]
     used.sort(key=lambda one: (not one.get("stoppedAt"), -one["used"] / max(one["limit"], 1)))
     if used:
         yield [StyledText("Budgets", "bold")]
     for one in used[:MOST_BUDGETS]:
-        yield _budget(one, now)
+        yield _budget(one)
     if len(used) > MOST_BUDGETS:
         yield [StyledText(f"  and {len(used) - MOST_BUDGETS} more", "dim")]
 
 
-def _budget(budget: Document, now: Instant) -> Line:
+def _budget(budget: Document) -> Line:
     where = f" in {printable(budget['environment'])}" if budget.get("environment") else ""
     rule = f"{printable(budget['policy'])}, {printable(budget['rule'])}{where}"
     amount = f"  {budget['used']} of {budget['limit']}  "
@@ -306,7 +306,3 @@ def _cut(line: Line, width: int) -> Line:
         kept.append(span)
         left -= tables.width_of(span.text)
     return kept
-
-
-def plain(lines: Sequence[Line]) -> str:
-    return "\n".join("".join(span.text for span in line).rstrip() for line in lines) + "\n"

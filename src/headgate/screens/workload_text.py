@@ -39,7 +39,7 @@ def _chart(result: Result, workload: Workload) -> Iterator[str]:
             yield text
             continue
         pods = [pod for pod in workload.pods if pod.row in places]
-        cells = _cells(result, pods, columns) if is_small else _shares(result, pods, len(places), columns)
+        cells = _cells(result, pods, columns) if is_small else _shares(result, pods, columns)
         yield f"{_cut(text, label)}  {cells}".rstrip()
     if not is_small and len(rows) > MOST_CLIQUES:
         yield f"and {len(rows) - MOST_CLIQUES} more"
@@ -107,11 +107,11 @@ def _states(pod: PodLife) -> Iterator[tuple[int, Instant, Instant | None]]:
         yield _GOING, pod.deleted_at, pod.gone_at
 
 
-def _shares(result: Result, pods: Sequence[PodLife], places: int, columns: int) -> str:
-    return "".join(_share(pods, places, start, end) for start, end in charts.stretches(result, columns))
+def _shares(result: Result, pods: Sequence[PodLife], columns: int) -> str:
+    return "".join(_share(pods, start, end) for start, end in charts.stretches(result, columns))
 
 
-def _share(pods: Sequence[PodLife], places: int, start: Instant, end: Instant) -> str:
+def _share(pods: Sequence[PodLife], start: Instant, end: Instant) -> str:
     """Of the places that had a pod: those with a pod that was ready the whole stretch."""
     steady = sum(
         any(since <= start and (until is None or until >= end) for since, until in pod.ready) for pod in pods

@@ -34,14 +34,7 @@ _NOT_MIRRORED = (
     "meta.helm.sh/",
 )
 
-DISABLE_PROTECTION = "grove.io/disable-managed-resource-protection"
-RECONCILE_TRIGGER = "grove.io/reconcile-trigger"
-TOPOLOGY_NAME = "grove.io/topology-name"
 NVLINK_GROUP = "grove.io/mnnvl-group"
-
-SET_FINALIZER = "grove.io/podcliqueset.grove.io"
-CLIQUE_FINALIZER = "grove.io/podclique.grove.io"
-SCALING_GROUP_FINALIZER = "grove.io/podcliquescalinggroup.grove.io"
 
 SCHEDULING_GATE = "grove.io/podgang-pending-creation"
 

@@ -8,6 +8,7 @@ from headgate.fleet.rules.retry import Attempt, Retry
 from headgate.fleet.rules.rollback import Rollback
 from headgate.fleet.rules.verification import Http, Metric, MetricState, ProviderError, Sleep
 from headgate.kernel import instants
+from headgate.kernel.instants import Instant
 
 NINE = instants.parse("2026-03-02T09:00:00Z")
 DRAIN = DeploymentDependency("deployment.name == 'node-drain'")
@@ -130,10 +131,14 @@ def test_a_rollback_fires_for_the_causes_it_names(
 HTTP = Http("https://example.test/health")
 
 
+def measured(metric: Metric, state: MetricState, result: object, now: Instant) -> MetricState:
+    return verification.after(metric, state, verification.find(metric, result), now)
+
+
 def run(metric: Metric, *results: object) -> str:
     state = MetricState()
     for number, result in enumerate(results):
-        state = verification.measure(metric, state, result, after(number * metric.interval_seconds))
+        state = measured(metric, state, result, after(number * metric.interval_seconds))
     return verification.status(metric, state)
 
 
@@ -179,15 +184,15 @@ def test_what_decides_nothing_is_bounded(nothing: object) -> None:
 
 def test_a_metric_that_has_ended_measures_no_more() -> None:
     metric = Metric("m", HTTP, "result.ok")
-    ended = verification.measure(metric, MetricState(), OK, NINE)
-    assert verification.measure(metric, ended, BAD, after(60)) is ended
+    ended = measured(metric, MetricState(), OK, NINE)
+    assert measured(metric, ended, BAD, after(60)) is ended
     assert verification.next_measurement_at(metric, ended, NINE) is None
 
 
 def test_measurements_are_one_interval_apart_and_sleep_waits_first() -> None:
     metric = Metric("m", HTTP, "result.ok", interval_seconds=30, count=2)
     assert verification.next_measurement_at(metric, MetricState(), NINE) == NINE
-    once = verification.measure(metric, MetricState(), OK, after(5))
+    once = measured(metric, MetricState(), OK, after(5))
     assert verification.next_measurement_at(metric, once, NINE) == after(35)
     nap = Metric("nap", Sleep(90))
     assert verification.next_measurement_at(nap, MetricState(), NINE) == after(90)

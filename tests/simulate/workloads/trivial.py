@@ -12,6 +12,7 @@ from headgate.kernel.objects import Action, Create, DeleteObject, Object, Update
 from headgate.workload import labels, model, names
 from headgate.workload.expand import expansion as expand
 from headgate.workload.expand import gangs, revisions
+from headgate.workload.expand.gangs import Gang, PodGroup
 from headgate.workload.model import PodCliqueSet
 from headgate.workload.plan import children
 from headgate.workload.plan.situation import Announcement
@@ -63,7 +64,7 @@ def _actions(pcs: PodCliqueSet, there: dict[Any, Object], now: Instant, ids: IdS
 def _wanted(pcs: PodCliqueSet, revision: revisions.Revision, there: dict[Any, Object]) -> Iterator[Object]:
     for index in range(pcs.replicas):
         yield expand.headless_service(pcs, index)
-        for gang in gangs.expected(pcs, index):
+        for gang in _gangs(pcs, index):
             yield expand.pod_gang(pcs, revision, gang)
         for clique in pcs.template.standalone_cliques:
             yield expand.standalone_clique(pcs, revision, index, clique)
@@ -74,6 +75,23 @@ def _wanted(pcs: PodCliqueSet, revision: revisions.Revision, there: dict[Any, Ob
             for replica in range(group.replicas) if found is not None else ():
                 for clique in pcs.template.members(group):
                     yield expand.member_clique(pcs, revision, found, group, replica, clique)
+
+
+def _gangs(pcs: PodCliqueSet, index: int) -> Iterator[Gang]:
+    base = names.base_gang(pcs.name, index)
+    own = [
+        PodGroup(names.standalone_clique(pcs.name, index, clique.name), clique.name, clique.min_available)
+        for clique in pcs.template.standalone_cliques
+    ]
+    for group in pcs.template.scaling_groups:
+        for replica in range(group.replicas):
+            groups = gangs.of_group_replica(pcs, index, group, replica)
+            membership = gangs.of_member(pcs, index, group, replica)
+            if membership.base is None:
+                own.extend(groups)
+            else:
+                yield Gang(membership.gang, index, groups, membership.base)
+    yield Gang(base, index, tuple(own))
 
 
 def _pods(

@@ -51,9 +51,9 @@ def answer(given: Reply) -> Answer:
     return Answer(given.status, given.body if given.body else None, headers)
 
 
-def object_answer(document: Any, status: int = 200) -> Answer:
+def object_answer(document: Any) -> Answer:
     body = document if isinstance(document, bytes) else msgspec.json.encode(document)
-    return Answer(status, body, {"ETag": etag_of(body)})
+    return Answer(200, body, {"ETag": etag_of(body)})
 
 
 async def submit(call: Request, command: Command[Reply], *, alone: bool = False) -> Answer:

@@ -20,7 +20,7 @@ _NANOSECONDS_PER_MICROSECOND = 1_000
 _PROPAGATOR = TraceContextTextMapPropagator()
 
 
-def configure_from_environment(service_name: str = "headgate") -> bool:
+def configure_from_environment() -> bool:
     """True when spans are exported: the endpoint is set and the extra `otel` is installed."""
     if not os.environ.get(ENDPOINT_VARIABLE):
         return False
@@ -31,7 +31,7 @@ def configure_from_environment(service_name: str = "headgate") -> bool:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
         return False
-    name = os.environ.get("OTEL_SERVICE_NAME", service_name)
+    name = os.environ.get("OTEL_SERVICE_NAME", "headgate")
     provider = TracerProvider(resource=Resource.create({"service.name": name}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)

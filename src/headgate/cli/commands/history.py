@@ -56,7 +56,7 @@ def command(
             output.result(found, form, shown, str(span["since"]))
             return
         found = asking.get(path("history"), {**query, "at": _moment(str(at))})
-    output.result(found, form, lambda: _printed(tables.printable_document(found), form), found["at"])
+    output.result(found, form, lambda: _printed(tables.printable_document(found)), found["at"])
 
 
 def _changes(found: dict[str, Any]) -> str:
@@ -83,7 +83,7 @@ def _moment(text: str) -> str:
         return text
 
 
-def _printed(found: dict[str, Any], form: str) -> str:
+def _printed(found: dict[str, Any]) -> str:
     counts = Counter(target["state"] for target in found["targets"])
     said = ", ".join(f"{count} {state}" for state, count in sorted(counts.items())) or "no targets"
     lines = [f"{found['at']}: {said}", "", *_targets(found["targets"])]

@@ -4,7 +4,7 @@ An object in the store is never changed in place: every write puts a new one the
 still sees what was. Listeners are told of every write in its order.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -156,9 +156,3 @@ class ObjectStore:
 def _has_a_node_to_end_it(pod: Object) -> bool:
     """A pod that is not bound, or that has ended, is given no time: an API server removes it itself."""
     return bool(pod.spec.get("nodeName")) and pod.status.get("phase") not in ENDED
-
-
-def selected(items: ObjectStore, labels: Mapping[str, str]) -> Iterator[Object]:
-    for item in items:
-        if labels.items() <= item.labels.items():
-            yield item

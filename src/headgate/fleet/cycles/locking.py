@@ -339,14 +339,6 @@ def mark_unchanged(state: State, site: Site, group: Group) -> None:
             member.state = "unchanged"
 
 
-def has_work(group: Group) -> bool:
-    """Whether a member that is not a hook is still to run."""
-    return any(
-        member.role == "member" and member.state in ("waiting", "running", "retrying")
-        for member in group.members
-    )
-
-
 def due_without_a_window(state: State, site: Site, members: shape.Shape) -> OwnCycle:
     """Members that run at once: their variables changed, or an operator ordered it; not if a group is about to.
 

@@ -105,7 +105,7 @@ def _wanted(state: State, deployment: str, action: Order, to: str | None) -> Ver
 
 def prospect(state: State, target: Target, action: Order, to: VersionNode | None, now: Instant) -> Prospect:
     before = state.version(target.record.deployed)
-    flaw = _busy(state, target)
+    flaw = _busy(target)
     if flaw is None and action != "adopt" and _is_hook(target):
         flaw = f"{target.name} is a hook: it runs in every cycle, not by itself"
     if flaw is not None:
@@ -121,7 +121,7 @@ def prospect(state: State, target: Target, action: Order, to: VersionNode | None
             return _of_adopting(target, before, to)
 
 
-def _busy(state: State, target: Target) -> str | None:
+def _busy(target: Target) -> str | None:
     if target.record.job is not None:
         return f"{target.name} has a live job; wait for it to end"
     member = _cycle_of(target)

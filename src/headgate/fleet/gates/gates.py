@@ -263,9 +263,7 @@ def _stages_before(
                 environment.name,
                 len(scoped),
                 tuple(sorted(successes.counted(state, rule.spec, version, environment.name, scoped))),
-                successes.renewed_at(state, version, scoped)
-                if rule.spec.maximum_age_hours is not None
-                else None,
+                successes.renewed_at(version, scoped) if rule.spec.maximum_age_hours is not None else None,
             )
         )
     return stages

@@ -15,7 +15,7 @@ from headgate.cel import interpolation
 from headgate.cel.interpolation import OPENING, InterpolatedPart, InterpolationError
 from headgate.cel.plain import OMITTED, plain
 from headgate.kernel.documents import describe, field_path, item_path
-from headgate.kernel.problems import Problem, Rejected
+from headgate.kernel.problems import Problem
 
 _OBJECT = cel.map_of(cel.STRING, cel.DYN)
 ENVIRONMENT = cel.CelEnvironment(
@@ -42,15 +42,6 @@ class Metered(dict[str, object]):
     @functools.cached_property
     def meter(self) -> cel.Meter:
         return cel.Meter(CONFIG_STEPS)
-
-
-def resolve(config: Config, bindings: Bindings, path: str = "config") -> dict[str, Any]:
-    """A new document without expressions. Raises Rejected with the path of everything that cannot be computed."""
-    problems: list[Problem] = []
-    resolved = resolve_into(config, Metered(bindings), path, problems)
-    if problems:
-        raise Rejected(problems)
-    return resolved
 
 
 def resolve_into(config: Config, bindings: Bindings, path: str, problems: list[Problem]) -> dict[str, Any]:
@@ -126,26 +117,3 @@ def text_of(part: InterpolatedPart, bindings: Bindings, path: str, problems: lis
         Problem(path, f"${{{part.text}}}: gives {shown}; in a text a string, a number or a bool is needed")
     )
     return ""
-
-
-def check(config: object, path: str, problems: list[Problem]) -> None:
-    """Whatever is wrong with the expressions of a config before there is a job to compute them for."""
-    if isinstance(config, Mapping):
-        for key, item in config.items():
-            check(item, field_path(path, str(key)), problems)
-    elif isinstance(config, list | tuple):
-        for index, item in enumerate(config):
-            check(item, item_path(path, index), problems)
-    elif isinstance(config, str) and OPENING in config:
-        _check_text(config, path, problems)
-
-
-def _check_text(text: str, path: str, problems: list[Problem]) -> None:
-    try:
-        for part in interpolation.parts_of(text):
-            if part.is_expression:
-                ENVIRONMENT.compile(part.text)
-    except InterpolationError as error:
-        problems.append(Problem(path, str(error)))
-    except cel.CompileError as error:
-        problems.extend(Problem(path, f"${{{error.text}}}: {flaw.message}") for flaw in error.problems)

@@ -79,8 +79,3 @@ def _too_costly(program: cel.Program, allowance: Allowance, now: Instant) -> Ver
         expression=program.text,
         error=error,
     )
-
-
-def reads(rule: Gate) -> frozenset[str]:
-    """The variables its conditions read, so that a change elsewhere does not ask the gate again."""
-    return expressions.roots(expressions.GATE, rule.when)

@@ -185,12 +185,8 @@ class MetricState(msgspec.Struct, frozen=True):
     message: str = ""
 
 
-def measure(metric: Metric, state: MetricState, result: object, now: Instant) -> MetricState:
-    """The state after one more measurement; `result` is what the provider gave, or a ProviderError."""
-    return after(metric, state, find(metric, result), now)
-
-
 def after(metric: Metric, state: MetricState, found: MetricFinding, now: Instant) -> MetricState:
+    """The state after one more measurement."""
     if status(metric, state) != "running":
         return state
     finding = found.finding
@@ -205,6 +201,7 @@ def after(metric: Metric, state: MetricState, found: MetricFinding, now: Instant
 
 
 def find(metric: Metric, result: object) -> MetricFinding:
+    """`result` is what the provider gave, or a ProviderError."""
     success, failure = metric.success_condition or "", metric.failure_condition
     if isinstance(result, ProviderError):
         return MetricFinding("inconclusive", f"{metric.name}: no result: {result.message}", success)

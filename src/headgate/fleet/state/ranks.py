@@ -27,15 +27,10 @@ class BracketRanks:
         """Rank of the site's resource, and how many there are. `scope` names the set that `concerns` picks out."""
         ranks = self._ranks.get(scope)
         if ranks is None:
-            ordered = sorted(
-                {
-                    (
-                        identifiers.fnv1a_64(other.resource.object.id + other.rule.id),
-                        other.resource.object.id,
-                    ): None
-                    for other in sites
-                    if concerns(other)
-                }
-            )
-            ranks = self._ranks[scope] = {resource_id: rank for rank, (_, resource_id) in enumerate(ordered)}
+            hashes = {
+                other.resource.object.id: identifiers.fnv1a_64(other.resource.object.id + other.rule.id)
+                for other in sites
+                if concerns(other)
+            }
+            ranks = self._ranks[scope] = identifiers.rank(hashes.items())
         return ranks.get(site.resource.object.id, len(ranks)), len(ranks)

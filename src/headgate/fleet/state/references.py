@@ -47,12 +47,12 @@ def _find(nodes: Mapping[str, Node], name: str, kind: str, path: str) -> Node:
     return node
 
 
-def resource(state: State, name: str, path: str = "resource") -> ResourceNode:
-    return _find(state.resources, name, "resource", path)
+def resource(state: State, name: str) -> ResourceNode:
+    return _find(state.resources, name, "resource", "resource")
 
 
-def environment(state: State, name: str, path: str = "environment") -> EnvironmentNode:
-    return _find(state.environments, name, "environment", path)
+def environment(state: State, name: str) -> EnvironmentNode:
+    return _find(state.environments, name, "environment", "environment")
 
 
 def deployment(state: State, name: str, path: str = "deployment") -> DeploymentNode:

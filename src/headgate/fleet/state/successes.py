@@ -81,7 +81,7 @@ def counted(
             yield max(at, passed_at)
 
 
-def renewed_at(state: State, version: VersionNode, scoped: dict[str, Target]) -> Instant | None:
+def renewed_at(version: VersionNode, scoped: dict[str, Target]) -> Instant | None:
     """When the version was last deployed to one of the targets that run it, anew or again."""
     moments = [
         target.record.deployed_at

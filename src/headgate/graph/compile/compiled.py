@@ -92,13 +92,6 @@ class CompiledNode(msgspec.Struct, frozen=True, eq=False):
         return self.is_collection or (self.external_ref is not None and self.external_ref.by_selector)
 
     @property
-    def item_names(self) -> frozenset[str]:
-        """What the current item is called in readyWhen and propagateWhen."""
-        if not self.is_list:
-            return frozenset({self.id, EACH})
-        return frozenset({EACH, *(dimension.name for dimension in self.for_each)})
-
-    @property
     def edges(self) -> frozenset[str]:
         return self.depends_on | self.gate_reads
 

@@ -35,9 +35,9 @@ def typed_front_end(types: Mapping[str, cel.Type]) -> frontend.FrontEnd:
     return frontend.FrontEnd(types, FUNCTIONS, mixed_numbers=True, container="")
 
 
-def compile_in(in_sight: Iterable[str], text: str, expect: cel.Type | None = None) -> cel.Program:
+def compile_in(in_sight: Iterable[str], text: str) -> cel.Program:
     """Raises cel.CompileError."""
-    return environment(frozenset(in_sight)).compile(text, expect=expect)
+    return environment(frozenset(in_sight)).compile(text)
 
 
 _UNDECLARED = re.compile(r"undeclared reference to '([^']+)'")

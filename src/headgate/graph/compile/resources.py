@@ -27,7 +27,7 @@ _CONTENT = "it reads the state of the rollout, which must not flow into what is 
 _READINESS = "readyWhen is what ready() asks for, so it would ask itself"
 
 
-def resource_path(definition: Definition, index: int) -> str:
+def resource_path(index: int) -> str:
     return item_path("spec.resources", index)
 
 
@@ -35,12 +35,12 @@ def check_names(definition: Definition, checker: Checker) -> list[str]:
     """Ids in the author's order, each once."""
     found: dict[str, int] = {}
     for index, resource in enumerate(definition.spec.resources or ()):
-        path = f"{resource_path(definition, index)}.id"
+        path = f"{resource_path(index)}.id"
         flaw = names.id_flaw(resource.id)
         if flaw is not None:
             checker.refuse(path, flaw)
         if resource.id in found:
-            first = f"{resource_path(definition, found[resource.id])}.id"
+            first = f"{resource_path(found[resource.id])}.id"
             checker.refuse(path, f"{resource.id!r} is the id of another resource already, at {first}")
         found.setdefault(resource.id, index)
     return list(found)
@@ -111,7 +111,7 @@ def _compile(
     checker: Checker,
     source: KindSource,
 ) -> Draft:
-    draft = Draft(resource, index, resource_path(definition, index), _kind(resource, source))
+    draft = Draft(resource, index, resource_path(index), _kind(resource, source))
     label = f'resource "{resource.id}"'
     iterators = _for_each(draft, label, variables, checker)
     _include_when(draft, label, variables, checker)

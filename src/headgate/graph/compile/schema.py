@@ -14,7 +14,7 @@ from typing import Any
 from headgate.graph.compile import markers
 from headgate.graph.compile import openapi as openapi_checks
 from headgate.kernel.documents import describe, field_path
-from headgate.kernel.problems import Problem, Rejected
+from headgate.kernel.problems import Problem
 
 Schema = dict[str, Any]
 
@@ -27,21 +27,6 @@ _ATOMIC = {"string": "string", "integer": "integer", "boolean": "boolean", "floa
 _CUSTOM_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def openapi(
-    fields: Mapping[str, Any],
-    types: Mapping[str, Any] | None = None,
-    *,
-    path: str = "spec",
-    types_path: str = "types",
-) -> Schema:
-    """The schema of an object with these fields; raises Rejected with every problem of fields and types."""
-    problems: list[Problem] = []
-    schema = openapi_into(problems, fields, types, path=path, types_path=types_path)
-    if problems:
-        raise Rejected(problems)
-    return schema
-
-
 def openapi_into(
     problems: list[Problem],
     fields: Mapping[str, Any],
@@ -50,7 +35,8 @@ def openapi_into(
     path: str = "spec",
     types_path: str = "types",
 ) -> Schema:
-    """As `openapi`, but a field that is wrong may hold anything, so that what reads the others can still be checked."""
+    """The schema of an object with these fields. One that is wrong may hold anything, so that what reads the others can still
+    be checked."""
     reader = _Reader(types or {}, types_path)
     reader.check_types()
     schema = reader.structure(fields, path, 0)

@@ -284,7 +284,7 @@ class _Pass:
             graph.propagate_when,
             collection,
             graph.plural,
-            frozenset((graph.singular, names.EACH)),
+            graph.item_names,
             {graph.plural: collection, names.SIGNALS: self._signals},
             self._now,
             self._planner_cache.gates,

@@ -12,7 +12,3 @@ ALL: tuple[CustomKind, ...] = (*workloads.KINDS, *graphs.KINDS)
 def documents(kinds: Sequence[CustomKind] = ALL) -> list[dict[str, Any]]:
     """As they are applied to a cluster."""
     return [kind.document() for kind in kinds]
-
-
-def find(kind: str) -> CustomKind:
-    return next(each for each in ALL if each.kind == kind)

@@ -64,11 +64,6 @@ class Operator:
             self.webhooks = ServedWebhooks(client, options.lease_namespace, wall_clock, self.meter)
 
     @property
-    def is_leading(self) -> bool:
-        """And has begun to."""
-        return self._term is not None and self._term.problem is None
-
-    @property
     def loops(self) -> tuple[AnyLoop, ...]:
         """Those of its controllers, while they run."""
         return self._term.loops if self._term is not None else ()

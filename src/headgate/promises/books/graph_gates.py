@@ -64,7 +64,7 @@ class Gates:
             own = {
                 graph.plural: members,
                 names.SIGNALS: self._signals(now),
-                **dict.fromkeys((graph.singular, names.EACH), item),
+                **dict.fromkeys(graph.item_names, item),
             }
             gates = graph.propagate_when
             yield (

@@ -222,16 +222,6 @@ def _origin(clique_object: Object, first_hashes: Container[str]) -> str:
     return f"{clique_object.created_at}{later}"
 
 
-def pod(
-    pcs: PodCliqueSet,
-    clique_object: Object,
-    index: int,
-    ids: IdSource,
-    taken: Container[str] = frozenset(),
-) -> Object:
-    return pods(pcs, clique_object, (index,), ids, taken)[0]
-
-
 class _Either:
     def __init__(self, first: Container[str], second: Container[str]) -> None:
         self._first = first

@@ -6,8 +6,6 @@ minAvailable, so it always has a gang of its own; and a surge replica that becom
 scaled out stays in the gang it is in.
 """
 
-from collections.abc import Mapping
-
 import msgspec
 
 from headgate.workload import names
@@ -50,32 +48,6 @@ def of_member(pcs: PodCliqueSet, pcs_index: int, group: ScalingGroup, group_inde
     return Membership(
         names.scaled_gang(pcs.name, pcs_index, group.name, group_index, group.min_available), base
     )
-
-
-def expected(
-    pcs: PodCliqueSet, pcs_index: int, group_replicas: Mapping[str, int] | None = None
-) -> tuple[Gang, ...]:
-    """The gangs of one replica of the set, the base gang first.
-
-    `group_replicas` counts the live replicas of a group, surge included; the template's count stands in for a group
-    that is not in it.
-    """
-    counts = group_replicas or {}
-    base_name = names.base_gang(pcs.name, pcs_index)
-    base_groups = [
-        PodGroup(names.standalone_clique(pcs.name, pcs_index, clique.name), clique.name, clique.min_available)
-        for clique in pcs.template.standalone_cliques
-    ]
-    scaled: list[Gang] = []
-    for group in pcs.template.scaling_groups:
-        for group_index in range(counts.get(group.name, group.replicas)):
-            pod_groups = of_group_replica(pcs, pcs_index, group, group_index)
-            membership = of_member(pcs, pcs_index, group, group_index)
-            if membership.base is None:
-                base_groups.extend(pod_groups)
-            else:
-                scaled.append(Gang(membership.gang, pcs_index, pod_groups, membership.base))
-    return (Gang(base_name, pcs_index, tuple(base_groups)), *scaled)
 
 
 def of_group_replica(

@@ -53,7 +53,7 @@ def _empty(situation: Situation, index: int) -> observed.ObservedReplica:
         },
         groups={
             group.name: observed.ObservedGroup(
-                names.scaling_group(pcs.name, index, group.name), group.name, group.min_available
+                names.scaling_group(pcs.name, index, group.name), group.min_available
             )
             for group in pcs.template.scaling_groups
         },

@@ -63,7 +63,7 @@ def plan(
             _delete(situation, replica, wanted, "its owner is gone")
         elif replica.index not in leaving:
             staying.add(replica.index)
-            _upkeep(situation, group, template, item, replica, wanted, is_moved_in_place=is_moved_in_place)
+            _upkeep(situation, template, item, replica, wanted, is_moved_in_place=is_moved_in_place)
     child_status.of_group(
         situation,
         group,
@@ -124,7 +124,6 @@ def _create(
 
 def _upkeep(
     situation: Situation,
-    group: observed.ObservedGroup,
     template: ScalingGroup,
     item: Object,
     replica: observed.GroupReplica,

@@ -118,7 +118,6 @@ class GroupReplica(msgspec.Struct):
 
 class ObservedGroup(msgspec.Struct):
     name: str
-    group_name: str
     min_available: int = 0
     object: Object | None = None
     is_going: bool = False
@@ -292,7 +291,7 @@ def _replica(
     for group in pcs.template.scaling_groups:
         name = names.scaling_group(pcs.name, index, group.name)
         group_object = group_objects.get(name)
-        state = ObservedGroup(name, group.name, group.min_available, group_object)
+        state = ObservedGroup(name, group.min_available, group_object)
         state.is_going = group_object is not None and is_leaving(group_object, pcs.uid)
         owner = group_object.uid if group_object is not None and not state.is_going else ""
         members = pcs.template.members(group)

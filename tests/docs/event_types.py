@@ -1,4 +1,4 @@
-"""Every type of event there is, with what it says. The page on the API lists them, and a test compares the two."""
+"""Every type of event there is, with what it says, as the page on the API lists them."""
 
 from __future__ import annotations
 
