@@ -7,6 +7,7 @@ import jsonschema_rs
 import msgspec
 import pytest
 
+import smallest
 from headgate.api import objects
 from headgate.api.http import schema_words
 from headgate.api.http.schemas import Components, Page, Patch
@@ -30,26 +31,6 @@ VALUES: tuple[Any, ...] = (
     [{"approval": {}}], [{"anyApproval": {}}], [{"approval": {}, "gate": {"when": []}}],
     [{"id": None, "name": "n", "approval": {}}], [{"id": "x", "approval": {}}], [{"name": "n"}],
 )  # fmt: skip
-OBJECTS: dict[str, dict[str, Any]] = {
-    "Freeze": {"reason": "r"},
-    "Signal": {"value": 1},
-    "Policy": {"rules": []},
-    "Version": {"deployment": "d", "tag": "t"},
-}
-RULES: dict[str, dict[str, Any]] = {
-    "deploymentBracket": {"deploymentSelector": "true", "readinessWindowSeconds": 3},
-    "resourceConcurrency": {"groupSelector": "true", "limitType": "count", "limitValue": 101},
-    "gradualRollout": {"timeScaleInterval": 1},
-    "deploymentDependency": {"dependsOn": "true"},
-    "environmentProgression": {"dependsOnEnvironmentSelector": "true"},
-    "deploymentWindow": {"rrule": "FREQ=DAILY", "durationMinutes": 3},
-    "versionCooldown": {"intervalSeconds": 3},
-    "versionSelector": {"selector": "true"},
-    "retry": {"maxRetries": 1},
-    "verification": {"metrics": [{"name": "m", "provider": {"type": "sleep", "durationSeconds": 1}}]},
-    "gate": {"when": ["true"]},
-    "failureBudget": {"maxFailed": 1},
-}
 PROVIDERS: tuple[dict[str, Any], ...] = (
     {"type": "http", "url": "https://x"},
     {"type": "http", "url": "ftp://x"},
@@ -147,7 +128,7 @@ def test_the_schema_of_an_object_allows_what_is_read(kind: str) -> None:
     schema = validator(struct, "input")
     differing = [
         (document, is_read(kind, document))
-        for key, document in with_each_field({"name": "n", **OBJECTS.get(kind, {})}, struct)
+        for key, document in with_each_field({"name": "n", **smallest.OBJECTS.get(kind, {})}, struct)
         if key not in _IGNORED_WHEN_READ | _SAID_BY_THE_PATH
         and schema.is_valid(document) != is_read(kind, document)
     ]
@@ -159,7 +140,7 @@ def test_the_schema_of_a_rule_allows_what_is_read(kind: str) -> None:
     schema = validator(model.Rule, "input")
     differing = [
         (spec, is_read_rule({kind: spec}))
-        for _, spec in with_each_field(RULES.get(kind, {}), rules.KINDS[kind])
+        for _, spec in with_each_field(smallest.RULES.get(kind, {}), rules.KINDS[kind])
         if schema.is_valid({kind: spec}) != is_read_rule({kind: spec}) and spec != {"maxFailed": 1.0}
     ]
     assert differing == []
@@ -176,14 +157,18 @@ def test_the_schema_of_a_metric_allows_what_is_read(
 
 @pytest.mark.parametrize("kind", kinds.BY_NAME)
 def test_what_is_written_is_what_the_schema_promises(kind: str) -> None:
-    document = objects.document(objects.parse(kind, {"name": "n", **OBJECTS.get(kind, {})}, "default").object)
+    document = objects.document(
+        objects.parse(kind, {"name": "n", **smallest.OBJECTS.get(kind, {})}, "default").object
+    )
     struct = kinds.BY_NAME[kind].model
     assert [str(error) for error in validator(struct, "answer").iter_errors(document)] == []
 
 
 @pytest.mark.parametrize("kind", kinds.BY_NAME)
 def test_what_is_written_can_be_sent_back(kind: str) -> None:
-    document = objects.document(objects.parse(kind, {"name": "n", **OBJECTS.get(kind, {})}, "default").object)
+    document = objects.document(
+        objects.parse(kind, {"name": "n", **smallest.OBJECTS.get(kind, {})}, "default").object
+    )
     assert validator(kinds.BY_NAME[kind].model, "input").is_valid(document)
     assert validator(Patch(kinds.BY_NAME[kind].model), "input").is_valid(document)
 
@@ -191,7 +176,7 @@ def test_what_is_written_can_be_sent_back(kind: str) -> None:
 @pytest.mark.parametrize("kind", rules.KINDS)
 def test_a_written_rule_is_what_the_schema_promises(kind: str) -> None:
     problems: list[Problem] = []
-    (rule,) = rules.read_rules([{kind: RULES.get(kind, {})}], ID, "", problems)
+    (rule,) = rules.read_rules([{kind: smallest.RULES.get(kind, {})}], ID, "", problems)
     written = objects.rule_document(rule)
     assert [str(error) for error in validator(model.Rule, "answer").iter_errors(written)] == []
     assert validator(model.Rule, "input").is_valid(written)

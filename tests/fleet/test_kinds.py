@@ -4,6 +4,7 @@ from typing import get_args
 
 import pytest
 
+import smallest
 from headgate.api import routes
 from headgate.api.http import permissions
 from headgate.cli import kinds as listed
@@ -17,12 +18,6 @@ from headgate.store.schema import OBJECT_TABLES
 
 EACH_KIND = pytest.mark.parametrize("kind", kinds.ALL, ids=lambda kind: kind.name)
 EACH_NAMED_KIND = pytest.mark.parametrize("kind", kinds.NAMED, ids=lambda kind: kind.name)
-SPECS = {
-    "Policy": {"rules": []},
-    "JobAgent": {"type": "pull"},
-    "Freeze": {"reason": "a holiday"},
-    "Signal": {"value": 1},
-}
 IDS = identifiers.NamedIds("kinds")
 
 
@@ -39,7 +34,7 @@ def test_an_object_of_each_kind_is_kept_written_read_back_and_deleted(kind: Kind
     """Without a word about the kind, but for the fields that it cannot do without."""
     engine = Engine(IDS, "default")
     [thing] = manifests.read_objects(
-        f"apiVersion: headgate.dev/v1\nkind: {kind.name}\nmetadata: {{name: a}}\nspec: {SPECS.get(kind.name, {})}",
+        f"apiVersion: headgate.dev/v1\nkind: {kind.name}\nmetadata: {{name: a}}\nspec: {smallest.OBJECTS.get(kind.name, {})}",
         ids=IDS,
         now=0,
     )

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import smallest
 from headgate.fleet import rules
 from headgate.fleet.engine import manifests
 from headgate.fleet.model import objects as model
@@ -184,14 +185,9 @@ def test_public_manifests_of_other_levels_are_read_as_foreign_objects() -> None:
                 assert isinstance(manifests.parse(document, IDS, NOW), manifests.ForeignObject), file
 
 
-def test_every_kind_of_rule_is_registered_under_its_key() -> None:
-    assert sorted(rules.KINDS) == sorted(
-        [
-            "deploymentBracket", "resourceConcurrency", "gradualRollout", "deploymentDependency", "approval",
-            "environmentProgression", "deploymentWindow", "versionCooldown", "versionSelector", "retry", "rollback",
-            "verification", "gate", "failureBudget", "scopedVersion",
-        ]
-    )  # fmt: skip
+@pytest.mark.parametrize("kind", rules.KINDS)
+def test_every_kind_of_rule_is_registered_under_its_key(kind: str) -> None:
+    assert rules.KINDS[kind].__name__ == kind[0].upper() + kind[1:]
 
 
 EVERY_RULE: list[dict[str, Any]] = [
@@ -217,6 +213,11 @@ EVERY_RULE: list[dict[str, Any]] = [
     {"failureBudget": {"maxFailed": "10%", "per": "policy"}},
     {"scopedVersion": {"requireApprovals": 1}},
 ]  # fmt: skip
+EVERY_RULE += [
+    {kind: smallest.RULES.get(kind, {})}
+    for kind in rules.KINDS
+    if not any(kind in rule for rule in EVERY_RULE)
+]
 
 NAMES = st.from_regex(r"[a-z][a-z0-9-]{0,12}", fullmatch=True)
 STRING_MAPS = st.dictionaries(

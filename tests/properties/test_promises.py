@@ -2,12 +2,17 @@
 
 from hypothesis import given
 
+from headgate.fleet.rules import KIND_ALIASES, KINDS
 from headgate.simulate.result import Result
 
-from . import fleets, judging, running
+from . import fleets, judging, rules, running
 from .effort import examples
 from .objects import POST_HOOK, PRE_HOOK, Document
 from .recorded import Run
+
+
+def test_fleets_have_rules_of_every_kind() -> None:
+    assert {KIND_ALIASES.get(kind, kind) for kind in rules.KINDS} | {"deploymentBracket"} == set(KINDS)
 
 
 @examples(400)

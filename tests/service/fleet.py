@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import smallest
+from headgate.fleet.model import kinds
+
 from . import waiting
 from .client import Client
 
@@ -72,16 +75,15 @@ def fleet() -> list[dict[str, Any]]:
 
 def _spares() -> list[dict[str, Any]]:
     """One of each kind that nothing depends on."""
+    specs = {
+        **smallest.OBJECTS,
+        "Resource": {"kind": "Rack"},
+        "Policy": {"selector": "false", "rules": []},
+        "Freeze": {"reason": "a rehearsal", "selector": "false"},
+    }
     return [
-        resource("spare", kind="Rack"),
-        manifest("Environment", "spare"),
-        manifest("Deployment", "spare"),
+        *(manifest(kind.name, "spare", **specs.get(kind.name, {})) for kind in kinds.NAMED),
         *(manifest("Version", f"spare-{tag}", deployment="spare", tag=tag) for tag in ("v1", "v2", "v3")),
-        manifest("Policy", "spare", selector="false", rules=[]),
-        manifest("JobAgent", "spare"),
-        manifest("Freeze", "spare", reason="a rehearsal", selector="false"),
-        manifest("Signal", "spare", value=0),
-        manifest("VariableSet", "spare"),
     ]
 
 

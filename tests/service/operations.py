@@ -7,6 +7,9 @@ from typing import Any
 
 import msgspec
 
+import smallest
+from headgate.fleet.model import kinds
+
 from . import fleet
 from .client import Answer, Client, segment
 
@@ -53,27 +56,30 @@ def known(client: Client) -> Known:
     )
 
 
-_OBJECTS: dict[str, tuple[str, Json, Json]] = {
-    "resources": ("Resource", {"kind": "Shelf"}, {"version": "2"}),
-    "environments": ("Environment", {"resourceSelector": "false"}, {"metadata": {"a": "b"}}),
-    "deployments": ("Deployment", {"resourceSelector": "false"}, {"metadata": {"a": "b"}}),
-    "policies": ("Policy", {"rules": []}, {"enabled": False}),
-    "job-agents": ("JobAgent", {"type": "exec"}, {"metadata": {"a": "b"}}),
-    "freezes": ("Freeze", {"reason": "another", "selector": "false"}, {"reason": "a third"}),
-    "signals": ("Signal", {"value": 7}, {"value": 8}),
-    "variables": ("VariableSet", {"variables": {"a": 1}}, {"priority": 3}),
+_WRITTEN: dict[str, tuple[Json, Json]] = {
+    "Resource": ({"kind": "Shelf"}, {"version": "2"}),
+    "Environment": ({"resourceSelector": "false"}, {"metadata": {"a": "b"}}),
+    "Deployment": ({"resourceSelector": "false"}, {"metadata": {"a": "b"}}),
+    "Policy": ({"rules": []}, {"enabled": False}),
+    "JobAgent": ({"type": "exec"}, {"metadata": {"a": "b"}}),
+    "Freeze": ({"reason": "another", "selector": "false"}, {"reason": "a third"}),
+    "Signal": ({"value": 7}, {"value": 8}),
+    "VariableSet": ({"variables": {"a": 1}}, {"priority": 3}),
 }
-COLLECTIONS = tuple(_OBJECTS)
+"""What is created of a kind, and what is changed of it; others are created with what they need, and described."""
+COLLECTIONS = tuple(kind.collection for kind in kinds.NAMED)
 
 
 def _simple() -> Iterator[Request]:
-    for collection, (kind, body, patch) in _OBJECTS.items():
-        one = f"/v1/{collection}/spare"
-        yield Request(f"create{kind}", "POST", f"/v1/{collection}", {**body, "name": "another"}, 201)
-        yield Request(f"put{kind}", "PUT", one, body)
-        yield Request(f"patch{kind}", "PATCH", one, patch)
+    for kind in kinds.NAMED:
+        name, path = kind.name, f"/v1/{kind.collection}"
+        body, patch = _WRITTEN.get(name) or (smallest.OBJECTS.get(name, {}), {"metadata": {"a": "b"}})
+        one = f"{path}/spare"
+        yield Request(f"create{name}", "POST", path, {**body, "name": "another"}, 201)
+        yield Request(f"put{name}", "PUT", one, body)
+        yield Request(f"patch{name}", "PATCH", one, patch)
         yield Request(
-            f"delete{kind}", "DELETE", one, None, 200 if kind in ("Policy", "Deployment", "Freeze") else 204
+            f"delete{name}", "DELETE", one, None, 200 if name in ("Policy", "Deployment", "Freeze") else 204
         )
 
 

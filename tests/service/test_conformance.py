@@ -15,6 +15,7 @@ from schemathesis.specs.openapi.checks import negative_data_rejection
 
 from headgate.api.http import openapi
 from headgate.api.routes import ALL
+from headgate.fleet.model import kinds
 
 from . import fleet, operations
 from .client import Client
@@ -51,6 +52,7 @@ def names(fuzzed: Client) -> dict[str, list[str]]:
     """What the parameters of paths may be called so that something is found."""
     known = operations.known(fuzzed)
     return {
+        **{kind.parameter: ["spare"] for kind in kinds.NAMED},
         "resource": ["node-1", "node-2"],
         "environment": ["prod"],
         "deployment": ["api", "web"],
