@@ -121,6 +121,9 @@ class ObjectPromise(Promise):
     def ended(self, unfinished: Iterable[Unfinished], now: Instant, *, is_over: bool) -> None:
         """`is_over`: nothing more can happen by itself."""
 
+    def wakes_driven(self, unanswered: Sequence[str], now: Instant) -> None:
+        """What requests wait for was made up, and the clock went on: what is said of those that do not come back."""
+
 
 class GraphPromise(ObjectPromise):
     def __init__(

@@ -1,7 +1,8 @@
 """Whoever waits says why and what wakes it, and the reason is true.
 
-In the fleet a target names its wakes, which are made to happen in a copy of the engine; on a cluster the planner gives reasons, and a gate that is named as one must be
-shut when it is asked again.
+In the fleet a target names its wakes, which are made to happen in a copy of the engine. On a cluster the planner gives
+reasons: a gate that is named as one must be shut when it is asked again, and a request must come back at the time that
+it names, and when there is news of an object that it waits for.
 """
 
 from collections.abc import Iterable, Sequence
@@ -45,6 +46,10 @@ class FleetNoStuckWithoutReason(NoStuckWithoutReason, FleetPromise):
 
 
 class ObjectNoStuckWithoutReason(NoStuckWithoutReason, ObjectPromise):
+    def wakes_driven(self, unanswered: Sequence[str], now: Instant) -> None:
+        for fact in unanswered:
+            self.broken(now, fact)
+
     def ended(self, unfinished: Iterable[Unfinished], now: Instant, *, is_over: bool) -> None:
         for item in unfinished:
             if not item.reasons:

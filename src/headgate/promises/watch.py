@@ -204,6 +204,10 @@ class GraphWatch(Watch):
         for promise in self._promises:
             promise.replayed(name, before, after, now)
 
+    def wakes_driven(self, unanswered: Sequence[str], now: Instant) -> None:
+        for promise in self._promises:
+            promise.wakes_driven(unanswered, now)
+
     def ended(
         self,
         unfinished: Sequence[Unfinished],
@@ -247,6 +251,10 @@ class WorkloadWatch(Watch):
     def silent(self, name: str, now: Instant) -> None:
         for promise in self._promises:
             promise.silent(name, now)
+
+    def wakes_driven(self, unanswered: Sequence[str], now: Instant) -> None:
+        for promise in self._promises:
+            promise.wakes_driven(unanswered, now)
 
     def ended(self, unfinished: Iterable[Unfinished], now: Instant, *, is_over: bool) -> None:
         for promise in self._promises:

@@ -22,7 +22,9 @@ from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Key, Object
 from headgate.kernel.problems import Problem, Rejected
+from headgate.promises import graph_news
 from headgate.promises.base import Unfinished
+from headgate.promises.requests import RequestDriver
 from headgate.promises.watch import GraphWatch
 from headgate.simulate import result as results
 from headgate.simulate import steps
@@ -49,6 +51,7 @@ class GraphPart:
         self._ready: dict[str, bool] = {}
         self._unfinished: list[Unfinished] = []
         self._controller = GraphController(self._signal_values)
+        self._wake_driver = RequestDriver(self._controller, graph_news.waits)
         self.driver: ControllerDriver[GraphPlan] = ControllerDriver(
             cluster.store,
             cluster.agenda,
@@ -147,7 +150,13 @@ class GraphPart:
         if values != self._seen_signals:
             self._seen_signals = values
             self._controller.enqueue_everything()
+        has_news = self.driver.has_work
         self.driver.decide(now)
+        if has_news and not self.driver.has_work and self._wake_driver.is_due():
+            self._drive_wakes(now)
+
+    def _drive_wakes(self, now: Instant) -> None:
+        self._watch.wakes_driven(self._wake_driver.unanswered(self.driver.runner, now), now)
 
     def restarted(self, cache: ObjectCache) -> None:
         """The watch asks for the present cache each time."""
@@ -250,6 +259,8 @@ class GraphPart:
 
     def end(self, now: Instant, *, was_cut: bool) -> None:
         self._unfinished = endings.unfinished(self.driver.runner.plans, self._store)
+        if not self.driver.has_work:
+            self._drive_wakes(now)
         waiting = endings.left_waiting(self.driver.runner.plans, self._store)
         self._watch.ended(self._unfinished, waiting, now, is_over=not was_cut)
 

@@ -24,7 +24,9 @@ from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.kernel.problems import Problem, Rejected
+from headgate.promises import workload_news
 from headgate.promises.base import Unfinished
+from headgate.promises.requests import RequestDriver
 from headgate.simulate import result as results
 from headgate.simulate import steps
 from headgate.simulate.result import Explained, Result, Warned
@@ -84,10 +86,12 @@ class ClusterPart:
         self._ending = operations.OperationEnding(self.workloads, self.pods, self.scheduler, self.kubelet)
         self._unfinished: list[Unfinished] = []
         self._has_lag = cluster.lag.microseconds > 0
+        controller = WorkloadController(planner, ids)
+        self._wake_driver = RequestDriver(controller, workload_news.waits)
         self.driver: ControllerDriver[Planned] = ControllerDriver(
             self.store,
             self.agenda,
-            WorkloadController(planner, ids),
+            controller,
             self.workloads,
             lag=cluster.lag.microseconds,
             seed=seed,
@@ -261,11 +265,17 @@ class ClusterPart:
     def decide(self, now: Instant) -> None:
         self._now = now
         conflicts_before = len(self.driver.conflicts)
+        has_news = self.driver.has_work
         self.driver.decide(now)
+        if has_news and not self.driver.has_work and self._wake_driver.is_due():
+            self._drive_wakes(now)
         if not self._has_lag:
             self.workloads.judge_silence(now)
             for at, message in self.driver.conflicts[conflicts_before:]:
                 self._warn(at, "planner", f"a write was refused: {message}")
+
+    def _drive_wakes(self, now: Instant) -> None:
+        self.workloads.watch.wakes_driven(self._wake_driver.unanswered(self.driver.runner, now), now)
 
     def crash(self, now: Instant) -> None:
         self._now = now
@@ -299,6 +309,8 @@ class ClusterPart:
 
     def end(self, now: Instant, *, was_cut: bool) -> None:
         self._unfinished = self._ending.unfinished(now)
+        if not self.driver.has_work:
+            self._drive_wakes(now)
         watch = self.workloads.watch
         watch.ended(self._unfinished, now, is_over=not was_cut)
         if not self._unfinished and not was_cut:
