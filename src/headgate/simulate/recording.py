@@ -17,7 +17,7 @@ class Recording(FleetWatch):
     def __init__(self, mirror: Mirror, now: Instant, checked: Sequence[type[FleetPromise]] = FLEET) -> None:
         super().__init__(mirror, now, checked)
         self.ledger = UsageLedger(mirror)
-        self.group_steps: list[group_steps.GroupStep] = []
+        self.group_steps: list[group_steps.GroupProgress] = []
         self.tags: dict[str, str] = {}
 
     def accepted(self, change: changes.Change) -> None:
