@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 
 from . import fleets, judging, running
 from .effort import examples

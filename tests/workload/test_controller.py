@@ -8,8 +8,8 @@ from headgate.cluster.cache import ObjectCache
 from headgate.kernel import identifiers
 from headgate.kernel.objects import DeleteObject, Object, OwnerReference
 from headgate.workload import labels
-from headgate.workload.controller import Family, WorkloadController, claim_templates, request_for
 from headgate.workload.plan import planner
+from headgate.workload.plan.controller import Family, WorkloadController, claim_templates, request_for
 from headgate.workload.plan.planner import WorkloadPlan
 
 from . import sets

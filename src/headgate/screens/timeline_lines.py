@@ -11,8 +11,8 @@ from headgate.fleet.model import records
 from headgate.fleet.state.state import Notice
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.simulate.group_steps import GroupProgress
-from headgate.simulate.result import Result
+from headgate.simulate.model.group_steps import GroupProgress
+from headgate.simulate.model.result import Result
 
 COLLAPSE_FROM = 4
 """So many equal lines of one moment are said once."""

@@ -9,8 +9,8 @@ from headgate.promises import FLEET
 from headgate.promises.base import FleetPromise
 from headgate.promises.books.mirror import Mirror
 from headgate.promises.watch import FleetWatch
-from headgate.simulate import group_steps
-from headgate.simulate.usage import UsageLedger
+from headgate.simulate.model import group_steps
+from headgate.simulate.model.usage import UsageLedger
 
 
 class Recording(FleetWatch):

@@ -12,7 +12,7 @@ from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Action, Create, DeleteObject, Key, Object
 from headgate.workload import labels
-from headgate.workload.controller import WorkloadController, request_for
+from headgate.workload.plan.controller import WorkloadController, request_for
 
 from .workbench import SECOND, Bench
 
