@@ -48,7 +48,7 @@ def _cost(url: str) -> float:
 
 
 def _cost_of_writes_apart(url: str) -> float:
-    def apart(waiting: Iterable[joining.Waiting]) -> Iterator[tuple[str, joining.Rows]]:
+    def apart(waiting: Iterable[joining.Waiting]) -> Iterator[tuple[str, joining.ValueRows]]:
         return ((joining.numbered(write.sql), rows) for write, rows in waiting)
 
     with mock.patch.object(postgres, "joined", apart):

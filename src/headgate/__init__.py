@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from headgate.kernel.identifiers import NamedIds
     from headgate.kernel.problems import Problem, Rejected
     from headgate.simulate.library import explain, read_scenario, simulate
-    from headgate.simulate.result import Result
+    from headgate.simulate.model.result import Result
     from headgate.simulate.scenario import Scenario
     from headgate.validation import validate
 
@@ -78,7 +78,7 @@ _HOMES = {
     "Put": "headgate.fleet.model.changes:Put",
     "Rejected": "headgate.kernel.problems:Rejected",
     "Resource": "headgate.fleet.model.objects:Resource",
-    "Result": "headgate.simulate.result:Result",
+    "Result": "headgate.simulate.model.result:Result",
     "Rule": "headgate.fleet.model.objects:Rule",
     "Scenario": "headgate.simulate.scenario:Scenario",
     "Signal": "headgate.fleet.model.objects:Signal",

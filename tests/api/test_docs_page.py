@@ -4,13 +4,13 @@ import re
 from html.parser import HTMLParser
 
 from headgate.api.http.calls import Parameter
-from headgate.api.http.schemas import Page
+from headgate.api.http.schemas import PageSchema
 from headgate.fleet.model import objects as model
 
 from .machinery import app_of, route, send
 
 APP = app_of(
-    route("GET", "/v1/policies", operation="listPolicies", answers={200: Page(model.Policy)}),
+    route("GET", "/v1/policies", operation="listPolicies", answers={200: PageSchema(model.Policy)}),
     route("PUT", "/v1/policies/{policy}", operation="putPolicy", answers={200: model.Policy}, body=model.Policy),
     route(
         "GET", "/v1/odd", operation="odd", description="Uses <b> & `code`.",

@@ -6,7 +6,7 @@ from schemathesis import openapi as schemathesis_openapi
 
 from headgate.api.http import openapi
 from headgate.api.http.calls import Parameter, Route
-from headgate.api.http.schemas import Page, Patch
+from headgate.api.http.schemas import PageSchema, Patch
 from headgate.api.routes import ALL
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
@@ -19,7 +19,7 @@ def routes_for(kind: type) -> tuple[Route, ...]:
     paths = f"/v1/{name.lower()}s", f"/v1/{name.lower()}s/{{{name.lower()}}}"
     limit = Parameter("limit", {"type": "integer", "minimum": 1, "maximum": 9}, "How many")
     return (
-        route("GET", paths[0], operation=f"list{name}s", answers={200: Page(kind)}, query=(limit,)),
+        route("GET", paths[0], operation=f"list{name}s", answers={200: PageSchema(kind)}, query=(limit,)),
         route(
             "POST", paths[0], operation=f"create{name}", answers={201: kind}, body=kind, mutates=True,
             permission="fleet:write", problems=(409,),
@@ -139,7 +139,9 @@ def test_a_patch_has_two_media_types() -> None:
 
 
 def test_an_event_stream_can_be_had_as_json_too() -> None:
-    stream = route("GET", "/v1/events", media_type="text/event-stream", answers={200: Page(model.Signal)})
+    stream = route(
+        "GET", "/v1/events", media_type="text/event-stream", answers={200: PageSchema(model.Signal)}
+    )
     answer = openapi.document([stream])["paths"]["/v1/events"]["get"]["responses"]["200"]
     assert list(answer["content"]) == ["text/event-stream", "application/json"]
 

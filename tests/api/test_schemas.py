@@ -10,7 +10,7 @@ import pytest
 import smallest
 from headgate.api import objects
 from headgate.api.http import schema_words
-from headgate.api.http.schemas import Components, Page, Patch
+from headgate.api.http.schemas import Components, PageSchema, Patch
 from headgate.fleet import rules
 from headgate.fleet.model import expressions, kinds
 from headgate.fleet.model import objects as model
@@ -201,7 +201,7 @@ def test_descriptions_use_the_names_of_documents() -> None:
 
 def test_a_page_refers_to_its_items() -> None:
     found = Components()
-    assert found.of(Page(model.JobAgent), "answer") == {"$ref": "#/components/schemas/JobAgentPage"}
+    assert found.of(PageSchema(model.JobAgent), "answer") == {"$ref": "#/components/schemas/JobAgentPage"}
     items = found.schemas["JobAgentPage"]["properties"]["items"]
     assert items == {"type": "array", "items": {"$ref": "#/components/schemas/JobAgent"}}
 

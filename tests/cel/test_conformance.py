@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from headgate import cel
-from headgate.cel import types, values
+from headgate.cel import types
+from headgate.cel.core import values
 
 CASES = Path(__file__).parents[2] / ".." / "shared" / "data" / "cel-conformance.jsonl"
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from headgate import cel
-from headgate.cel import decode, frontend, library, meter, words
-from headgate.cel.arithmetic import SIZE_LIMIT
+from headgate.cel import decode, frontend, library, words
+from headgate.cel.core import meter
+from headgate.cel.core.arithmetic import SIZE_LIMIT
 from headgate.cel.library import formatting, regex
 
 from . import test_conformance

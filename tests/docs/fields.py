@@ -20,8 +20,9 @@ from headgate.fleet.rules import verification
 from headgate.kernel import documents
 from headgate.kernel.quantities import Quantity
 from headgate.kernel.spans import Span
-from headgate.simulate import scenario, steps
-from headgate.simulate.times import When
+from headgate.simulate import scenario
+from headgate.simulate.model import steps
+from headgate.simulate.model.times import When
 from headgate.workload import model as workload
 
 _EXPRESSIONS = (

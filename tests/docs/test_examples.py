@@ -18,7 +18,7 @@ from headgate.fleet import rules
 from headgate.fleet.engine import manifests
 from headgate.kernel.problems import Problem
 from headgate.simulate import scenario
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 from headgate.simulate.run import simulate
 
 from . import pages

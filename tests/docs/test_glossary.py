@@ -1,4 +1,5 @@
-"""One word, one meaning: a class name that several packages have is in the glossary, with the reason."""
+"""One word, one meaning: a class name that several packages have is in the glossary, with the reason; no package has one
+twice."""
 
 import re
 import runpy
@@ -26,3 +27,7 @@ def test_every_class_name_of_two_packages_has_its_reason_in_the_glossary() -> No
 
 def test_what_is_said_once_has_left_the_table() -> None:
     assert sorted(said_twice().keys() - found_twice().keys()) == []
+
+
+def test_no_package_has_a_name_of_a_class_or_an_alias_with_two_meanings() -> None:
+    assert MEASURE["class_names_twice_in_a_package"](MEASURE["modules"]()) == {}

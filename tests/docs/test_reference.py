@@ -12,8 +12,8 @@ from headgate.fleet import rules
 from headgate.fleet.model import records
 from headgate.fleet.model.objects import TargetState
 from headgate.promises import ALL as PROMISES
-from headgate.simulate import steps
-from headgate.simulate.result import Result
+from headgate.simulate.model import steps
+from headgate.simulate.model.result import Result
 
 from . import fields, pages
 

@@ -10,8 +10,9 @@ from typing import Any, get_args
 import pytest
 
 from headgate.kernel.decisions import Reason
-from headgate.simulate import scenario, steps
-from headgate.simulate.result import Result
+from headgate.simulate import scenario
+from headgate.simulate.model import steps
+from headgate.simulate.model.result import Result
 from headgate.simulate.run import simulate
 from headgate.workload import model, plan
 from headgate.workload.plan import child_status, conditions, explain, set_status

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from headgate.graph.compile.compiler import InstanceSchema
+from headgate.graph.compile.compiler import CompiledSchema
 from headgate.kernel.problems import Rejected
 
 from .written import compiled
 
 
-def schema_of(fields: str, types: str = "{}") -> InstanceSchema:
+def schema_of(fields: str, types: str = "{}") -> CompiledSchema:
     return compiled(f"schema: {{spec: {fields}, types: {types}}}").schema
 
 

@@ -2,8 +2,8 @@
 
 from headgate.cluster.cache import ObjectCache
 from headgate.cluster.simulated.store import replace
-from headgate.graph.reconcile import propagate
-from headgate.graph.reconcile.planner_cache import PlannerCache
+from headgate.graph.controller import GraphController, request_for
+from headgate.graph.reconcile.propagate import InstancePlan
 from headgate.kernel import instants
 from headgate.kernel.objects import Create, Key, Update, UpdateStatus
 
@@ -51,12 +51,12 @@ def test_a_second_look_at_the_same_state_is_the_same_plan() -> None:
 def test_nothing_remembered_gives_the_same_plan() -> None:
     bench = Bench(5, ["workers.filter(w, w.updated() && !w.ready()).size() < 2"])
     changed(bench)
-    top = bench.store.get(Key("kro.run", "ResourceGraphDefinition", "", "pool"))
-    assert top is not None
-    whole = propagate.plan(
-        top, ObjectCache(bench.controller.index, bench.store), {}, NOW, planner_cache=PlannerCache()
-    )
-    assert repr(whole.instances[0].actions) == repr(bench.plan().actions)
+    fresh = GraphController(lambda now: bench.signals)
+    fresh.restarted(ObjectCache(fresh.index, bench.store), lambda request: None)
+    fresh.reconcile(request_for("pool"), NOW)
+    plan = fresh.reconcile(Key("example.com", "Pool", "default", "pool"), NOW)
+    assert isinstance(plan, InstancePlan)
+    assert repr(plan.actions) == repr(bench.plan().actions) != "()"
 
 
 def test_a_settled_instance_has_nothing_to_do_and_no_time_to_look() -> None:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from headgate.fleet.model import expressions
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 
 from .objects import Document
 

@@ -16,7 +16,7 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
 from headgate.promises.watch import FleetWatch
 from headgate.simulate import run, scenario
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 
 from . import reducing, scenario_writer
 

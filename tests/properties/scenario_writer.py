@@ -6,7 +6,7 @@ import msgspec
 
 from headgate.cluster.simulated.settings import Cluster
 from headgate.kernel import documents, instants, yaml_text
-from headgate.simulate import steps
+from headgate.simulate.model import steps
 from headgate.simulate.scenario import API_VERSION, KIND, Scenario
 
 

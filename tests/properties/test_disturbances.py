@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.fleet.engine.engine import Engine
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 
 from . import fleets, running
 from .effort import examples

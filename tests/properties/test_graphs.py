@@ -8,7 +8,7 @@ from hypothesis import given
 from headgate.graph.reconcile import labels
 from headgate.simulate import run, scenario
 from headgate.simulate.graphs.part import GraphPart
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 from headgate.simulate.workloads.part import ClusterPart
 
 from . import graphs, running

@@ -3,7 +3,7 @@
 from hypothesis import given
 
 from headgate.fleet.rules import KIND_ALIASES, KINDS
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 
 from . import fleets, judging, rules, running
 from .effort import examples

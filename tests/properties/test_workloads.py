@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 
 from . import running, sharing, workloads
 from .choosing import CHOOSERS

@@ -3,7 +3,7 @@
 from typing import Any
 
 from headgate.simulate import scenario
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 from headgate.simulate.run import simulate
 
 START = "2026-03-01T09:00:00Z"

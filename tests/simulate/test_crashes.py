@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from headgate.simulate import scenario
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
+from headgate.simulate.model.steps import Step
+from headgate.simulate.model.times import When
 from headgate.simulate.run import simulate
-from headgate.simulate.steps import Step
 from headgate.simulate.suite import find
-from headgate.simulate.times import When
 
 ROOT = Path(__file__).parents[2]
 MOST_MOMENTS = 60

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headgate.simulate.result import Explained, Result
+from headgate.simulate.model.result import Explained, Result
 
 from .small import fleet, manifest, play, publish
 

@@ -14,10 +14,10 @@ from headgate.kernel.objects import Key, Object
 from headgate.promises.requests import RequestDriver
 from headgate.simulate import scenario
 from headgate.simulate.graphs import part as graph_part
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 from headgate.simulate.run import simulate
 from headgate.simulate.workloads import part as workload_part
-from headgate.workload.controller import WorkloadController
+from headgate.workload.plan.controller import WorkloadController
 
 ROOT = Path(__file__).parents[2]
 GRAPHS = {

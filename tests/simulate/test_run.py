@@ -7,7 +7,8 @@ import pytest
 from headgate.fleet.engine import manifests
 from headgate.kernel import instants
 from headgate.kernel.problems import Problem, Rejected
-from headgate.simulate import scenario, steps
+from headgate.simulate import scenario
+from headgate.simulate.model import steps
 from headgate.simulate.run import simulate
 
 from .small import START, document, fleet, manifest, play, publish, trace

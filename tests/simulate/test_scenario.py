@@ -8,7 +8,7 @@ from headgate.kernel import instants
 from headgate.kernel.problems import Rejected
 from headgate.kernel.spans import Span
 from headgate.simulate import scenario
-from headgate.simulate.times import When
+from headgate.simulate.model.times import When
 from properties import scenario_writer
 
 START = "2026-03-01T09:00:00Z"

@@ -10,7 +10,7 @@ import yaml
 
 from headgate.screens import suite_report
 from headgate.simulate import suite
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 from headgate.simulate.scenario import Scenario
 
 from .small import document, publish

@@ -2,7 +2,7 @@ import pytest
 
 from headgate.kernel import instants
 from headgate.kernel.spans import Span
-from headgate.simulate.times import When
+from headgate.simulate.model.times import When
 
 
 def test_a_span_is_written_as_it_is_read() -> None:

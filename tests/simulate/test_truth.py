@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from headgate.simulate.result import Explained
+from headgate.simulate.model.result import Explained
 
 from .small import fleet, manifest, play, publish
 

@@ -15,7 +15,7 @@ from headgate.kernel.problems import Problem, Rejected
 from headgate.promises import driving
 from headgate.promises.driving import WakeDriver
 from headgate.simulate import rollout, scenario
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 from headgate.simulate.run import simulate
 
 from .synthetic import IDS, START, put, version

@@ -8,9 +8,9 @@ from headgate.cluster.cache import ObjectCache
 from headgate.kernel import identifiers
 from headgate.kernel.objects import DeleteObject, Object, OwnerReference
 from headgate.workload import labels
-from headgate.workload.controller import WorkloadController
-from headgate.workload.family import Family, claim_templates, request_for
 from headgate.workload.plan import planner
+from headgate.workload.plan.controller import WorkloadController
+from headgate.workload.plan.family import Family, claim_templates, request_for
 from headgate.workload.plan.planner import WorkloadPlan
 
 from . import sets

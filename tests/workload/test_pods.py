@@ -12,8 +12,8 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, DeleteObject, Key, Object, UpdateStatus
 from headgate.simulate import suite
 from headgate.workload import pods
-from headgate.workload.controller import WorkloadController
 from headgate.workload.plan import children
+from headgate.workload.plan.controller import WorkloadController
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios" / "workload"
 FOLDERS = ("claims", "dead", "gangs", "operators", "recreate", "startup", "status", "surge")

@@ -20,7 +20,7 @@ from headgate.agents.port import Assignment
 LEFT_OUT = "(here output is missing: there was more than could be kept)"
 
 
-class Printed(msgspec.Struct, frozen=True):
+class PrintedOutput(msgspec.Struct, frozen=True):
     """How many bytes of the output and lines of the log; `is_full`: the log takes no more."""
 
     bytes: int = 0
@@ -40,15 +40,15 @@ async def print_new(folder: Path, assignment: Assignment, *, has_ended: bool) ->
             if until == printed.bytes:
                 return
             goes_on = await assignment.print(lines, printed.lines)
-            printed = Printed(until, printed.lines + len(lines), not goes_on)
+            printed = PrintedOutput(until, printed.lines + len(lines), not goes_on)
             exec_run.write(folder / "printed", msgspec.json.encode(printed).decode())
 
 
-def _printed(folder: Path) -> Printed:
+def _printed(folder: Path) -> PrintedOutput:
     try:
-        return msgspec.json.decode((folder / "printed").read_bytes(), type=Printed)
+        return msgspec.json.decode((folder / "printed").read_bytes(), type=PrintedOutput)
     except (FileNotFoundError, msgspec.DecodeError):
-        return Printed()
+        return PrintedOutput()
 
 
 def _next(output: BinaryIO, begin: int, has_ended: bool) -> tuple[list[str], int]:

@@ -25,7 +25,7 @@ MOST_READINGS = 20
 """Of one pod at one look; the next look goes on."""
 
 
-class Printed(msgspec.Struct, rename="camel", omit_defaults=True):
+class PrintedPods(msgspec.Struct, rename="camel", omit_defaults=True):
     """How many lines, and for each pod by its uid the moment of the last one; `is_full`: the log takes no more."""
 
     lines: int = 0
@@ -35,14 +35,14 @@ class Printed(msgspec.Struct, rename="camel", omit_defaults=True):
 
 async def print_new(client: Client, pods: list[Document], assignment: Assignment) -> None:
     """The oldest pod first. What cannot be read is passed over: how a job goes does not depend on its log."""
-    printed = msgspec.convert(assignment.state.get("printed", {}), Printed)
+    printed = msgspec.convert(assignment.state.get("printed", {}), PrintedPods)
     for pod in pods[:MOST_PODS]:
         for _ in range(MOST_READINGS):
             if printed.is_full or not await _print_piece(client, pod, assignment, printed):
                 break
 
 
-async def _print_piece(client: Client, pod: Document, assignment: Assignment, printed: Printed) -> bool:
+async def _print_piece(client: Client, pod: Document, assignment: Assignment, printed: PrintedPods) -> bool:
     """Whether there may be more."""
     uid = pod["metadata"]["uid"]
     since = printed.pods.get(uid, "")

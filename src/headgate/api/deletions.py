@@ -32,7 +32,7 @@ DRY_RUN = Parameter(
 )
 
 
-class Deletion(msgspec.Struct, frozen=True):
+class PlannedDeletion(msgspec.Struct, frozen=True):
     """`needed_by` is why it cannot be; `concern` are the targets that it has or guards."""
 
     kind: Kind
@@ -62,12 +62,12 @@ class Deletion(msgspec.Struct, frozen=True):
         }
 
 
-def of(engine: Engine, kind: Kind, thing: Object, name: str) -> Deletion:
+def of(engine: Engine, kind: Kind, thing: Object, name: str) -> PlannedDeletion:
     concern = removal.concern_of(engine, kind, thing)
-    return Deletion(kind, name, concern, removal.needed_by(engine, kind, thing))
+    return PlannedDeletion(kind, name, concern, removal.needed_by(engine, kind, thing))
 
 
-def done(engine: Engine, deletion: Deletion) -> Deletion:
+def done(engine: Engine, deletion: PlannedDeletion) -> PlannedDeletion:
     """As it turned out: with the hooks that brackets miss since."""
     missed = "; ".join(brackets.lost_hooks(engine))
     return msgspec.structs.replace(
@@ -87,7 +87,7 @@ def check_permission(call: Request, engine: Engine, kind: Kind, thing: Object) -
         refusals.require(call, "version:reject", what)
 
 
-def check(deletion: Deletion, *, confirm: bool) -> None:
+def check(deletion: PlannedDeletion, *, confirm: bool) -> None:
     if deletion.asks is not None and not confirm:
         raise unconfirmed(deletion.asks)
 

@@ -34,8 +34,8 @@ SHARE = 10.0
 SHORTLY_SECONDS = 0.05
 MOST_WORKSPACES = 32
 
-Key = tuple[str, str]
-Status = Callable[[Request], Awaitable[dict[str, Any]]]
+RowKey = tuple[str, str]
+StatusReader = Callable[[Request], Awaitable[dict[str, Any]]]
 
 
 class SeenRows:
@@ -46,7 +46,7 @@ class SeenRows:
         self._tracker = ChangeTracker()
         self._tables: Tables = {table: {} for table in self._tracker.tables}
         self._looked_up: deque[Row] = deque()
-        self._changed: OrderedDict[Key, int] = OrderedDict()
+        self._changed: OrderedDict[RowKey, int] = OrderedDict()
         self._complete_since = 0
         self._status: bytes | None = None
         self._status_at = self._status_took = 0.0
@@ -91,7 +91,7 @@ class SeenRows:
         while len(self._changed) > MOST_KEPT:
             _, self._complete_since = self._changed.popitem(last=False)
 
-    async def status(self, call: Request, ask: Status) -> bytes | None:
+    async def status(self, call: Request, ask: StatusReader) -> bytes | None:
         """The matrix, as it was a moment ago: where it is large it takes long, is not asked for all the time, and is waited
         for but shortly, since rows are to be told meanwhile."""
         rest = max(LEAST_SECONDS_BETWEEN, SHARE * self._status_took)
@@ -103,7 +103,7 @@ class SeenRows:
             await asyncio.wait({self._asking}, timeout=SHORTLY_SECONDS)
         return self._status
 
-    async def _ask_status(self, call: Request, ask: Status) -> None:
+    async def _ask_status(self, call: Request, ask: StatusReader) -> None:
         began = time.monotonic()
         try:
             self._status = msgspec.json.encode(await ask(call))
@@ -170,7 +170,7 @@ def rows_of(call: Request) -> SeenRows:
 class RowStream:
     """One stream: what it has told, and what it has to tell."""
 
-    def __init__(self, call: Request, status: Status) -> None:
+    def __init__(self, call: Request, status: StatusReader) -> None:
         self._call = call
         self._feed = rows_of(call)
         self._status = status

@@ -21,7 +21,7 @@ from headgate.runtime import recording
 from headgate.store.log import AuditEntry
 
 
-def of_vote(engine: Engine, vote: model.Approval) -> dict[str, Any]:
+def of_vote(engine: Engine, vote: model.CastVote) -> dict[str, Any]:
     version = versions.by_id(engine, vote.version_id)
     return rendering.built(
         rollout_views.ApprovalView,

@@ -1,10 +1,11 @@
 """CEL for Headgate: expressions compiled once, evaluated at the speed of Python, within a budget."""
 
+from headgate.cel.core.errors import BudgetExceeded, CompileError, EvaluationError, MissingKey, SyntaxProblem
+from headgate.cel.core.meter import DEFAULT_STEPS, SELECTOR_STEPS, Meter
+from headgate.cel.core.values import Duration, Optional, Timestamp, TypeValue, Uint
 from headgate.cel.environment import CelEnvironment
-from headgate.cel.errors import BudgetExceeded, CompileError, EvaluationError, MissingKey, SyntaxProblem
 from headgate.cel.functions import Function
 from headgate.cel.index import SelectorIndex
-from headgate.cel.meter import DEFAULT_STEPS, SELECTOR_STEPS, Meter
 from headgate.cel.program import Program, Selector
 from headgate.cel.types import (
     BOOL,
@@ -22,7 +23,6 @@ from headgate.cel.types import (
     map_of,
     optional_of,
 )
-from headgate.cel.values import Duration, Optional, Timestamp, TypeValue, Uint
 
 __all__ = [
     "BOOL",

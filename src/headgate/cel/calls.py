@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.cel import values
-from headgate.cel.errors import EvaluationError
+from headgate.cel.core import values
+from headgate.cel.core.errors import EvaluationError
+from headgate.cel.core.meter import Meter
 from headgate.cel.functions import Function
 from headgate.cel.library.registry import Implementation
-from headgate.cel.meter import Meter
 
 
 @dataclass(frozen=True, slots=True)

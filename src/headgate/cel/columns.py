@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import TypeVar
 
-from headgate.cel import access, equality, values
-from headgate.cel.errors import EvaluationError
-from headgate.cel.meter import Meter
+from headgate.cel.core import access, equality, values
+from headgate.cel.core.errors import EvaluationError
+from headgate.cel.core.meter import Meter
 
 KEPT_SETS = 256
 """Sets of rows kept for a column, at most."""

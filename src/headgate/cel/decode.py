@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from headgate.cel import syntax, values, wire
+from headgate.cel import syntax, wire
+from headgate.cel.core import values
 from headgate.cel.syntax import Loop, SyntaxNode
 from headgate.cel.types import DYN, Type
 

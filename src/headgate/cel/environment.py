@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from headgate.cel import decode, library, literals
 from headgate.cel.calls import Callees, custom_by_shape
-from headgate.cel.errors import CompileError, SyntaxProblem
+from headgate.cel.core.errors import CompileError, SyntaxProblem
 from headgate.cel.frontend import FrontEnd
 from headgate.cel.functions import Function
 from headgate.cel.program import Program, Selector

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from headgate.cel import access, syntax, values
+from headgate.cel import syntax
 from headgate.cel.calls import Callees
-from headgate.cel.errors import BudgetExceeded, EvaluationError, MissingKey
-from headgate.cel.meter import Meter
+from headgate.cel.core import access, values
+from headgate.cel.core.errors import BudgetExceeded, EvaluationError, MissingKey
+from headgate.cel.core.meter import Meter
+from headgate.cel.core.values import Optional
 from headgate.cel.syntax import Loop, SyntaxNode
-from headgate.cel.values import Optional
 
 
 class Frame(Meter):

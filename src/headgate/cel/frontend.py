@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from cel_expr_python import cel
 
 from headgate.cel import words
-from headgate.cel.errors import CompileError, SyntaxProblem
+from headgate.cel.core.errors import CompileError, SyntaxProblem
 from headgate.cel.functions import Function
 from headgate.cel.types import BOOL, DOUBLE, INT, UINT, Type
 

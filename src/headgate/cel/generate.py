@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from headgate.cel import access, equality, syntax, values
+from headgate.cel import syntax
 from headgate.cel.calls import Callees
-from headgate.cel.errors import EvaluationError
-from headgate.cel.meter import SELECTOR_STEPS, Meter
+from headgate.cel.core import access, equality, values
+from headgate.cel.core.errors import EvaluationError
+from headgate.cel.core.meter import SELECTOR_STEPS, Meter
 from headgate.cel.syntax import Loop, SyntaxNode
 
 DEPTH_LIMIT = 60

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from headgate.cel import syntax
+from headgate.cel.core.errors import EvaluationError
 from headgate.cel.decode import RefusalError
-from headgate.cel.errors import EvaluationError
 from headgate.cel.library import regex, times
 from headgate.cel.syntax import SyntaxNode
 

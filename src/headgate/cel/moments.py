@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from headgate.cel import syntax
-from headgate.cel.errors import EvaluationError
+from headgate.cel.core.errors import EvaluationError
 from headgate.cel.library import times
 from headgate.cel.program import Program
 from headgate.cel.syntax import SyntaxNode

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from headgate.cel import values
-from headgate.cel.errors import EvaluationError
+from headgate.cel.core import values
+from headgate.cel.core.errors import EvaluationError
 from headgate.cel.library import times
 
 

@@ -13,9 +13,9 @@ from typing import Protocol
 
 from headgate.cel import columns, exact, generate, reading, syntax
 from headgate.cel.columns import ValueColumn
-from headgate.cel.errors import EvaluationError
+from headgate.cel.core.errors import EvaluationError
+from headgate.cel.core.meter import SELECTOR_STEPS
 from headgate.cel.generate import Test
-from headgate.cel.meter import SELECTOR_STEPS
 from headgate.cel.program import Program
 from headgate.cel.syntax import SyntaxNode
 

@@ -7,10 +7,11 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from headgate.cel import access, exact, generate, reading, syntax
+from headgate.cel import exact, generate, reading, syntax
 from headgate.cel.calls import Callees
-from headgate.cel.errors import BudgetExceeded, EvaluationError
-from headgate.cel.meter import DEFAULT_STEPS, SELECTOR_STEPS, Meter
+from headgate.cel.core import access
+from headgate.cel.core.errors import BudgetExceeded, EvaluationError
+from headgate.cel.core.meter import DEFAULT_STEPS, SELECTOR_STEPS, Meter
 from headgate.cel.syntax import SyntaxNode
 
 

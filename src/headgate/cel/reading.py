@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from headgate.cel import syntax
-from headgate.cel.errors import EvaluationError
+from headgate.cel.core.errors import EvaluationError
 from headgate.cel.library import times
 from headgate.cel.syntax import SyntaxNode
 

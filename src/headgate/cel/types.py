@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headgate.cel import values
+from headgate.cel.core import values
 
 
 @dataclass(frozen=True, slots=True)

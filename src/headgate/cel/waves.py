@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from headgate.cel.errors import EvaluationError
+from headgate.cel.core.errors import EvaluationError
 from headgate.cel.functions import Function
 from headgate.cel.types import BOOL, DYN, INT
 from headgate.kernel import waves

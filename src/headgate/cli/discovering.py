@@ -24,7 +24,7 @@ SET_SECONDS = 300.0
 RETRY_SECONDS = 5.0
 
 Result = dict[str, Any]
-Say = Callable[[Result], None]
+SayResult = Callable[[Result], None]
 
 
 class Wish(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class Wish(msgspec.Struct, frozen=True):
     is_empty_allowed: bool
 
 
-def run(wish: Wish, server: ApiClient, say: Say, *, watch: bool) -> None:
+def run(wish: Wish, server: ApiClient, say: SayResult, *, watch: bool) -> None:
     access = clusters.access(wish.kubeconfig, wish.context)
     name = wish.cluster or access.context
     if not name:
@@ -78,7 +78,7 @@ def sentence(result: Result) -> str:
 class _Handing:
     """Hands in what is not handed in yet."""
 
-    def __init__(self, wish: Wish, facts: ClusterFacts, server: ApiClient, say: Say) -> None:
+    def __init__(self, wish: Wish, facts: ClusterFacts, server: ApiClient, say: SayResult) -> None:
         self._wish = wish
         self._facts = facts
         self._server = server

@@ -31,7 +31,7 @@ from headgate.agents.providers.measuring import Measurer
 from headgate.agents.runner import AgentRunner
 from headgate.agents.web import Web
 from headgate.agents.workload import WorkloadAgent
-from headgate.api.aside.lanes import Aside
+from headgate.api.aside.lanes import AsideProcesses
 from headgate.api.cluster_discovery import ClusterDiscovery, DiscoveredCluster
 from headgate.api.clusters.connected_clusters import ConnectedClusters
 from headgate.api.http import console, tokens, tracing
@@ -42,7 +42,7 @@ from headgate.api.http.login_codes import LoginCodes
 from headgate.api.http.metrics import Metrics
 from headgate.api.http.oidc import OidcVerifier
 from headgate.api.http.oidc_config import OidcConfig
-from headgate.api.http.oidc_login import LoginFlow
+from headgate.api.http.oidc_login import OidcLoginFlow
 from headgate.api.levels_below import ClusterLevels, looking
 from headgate.api.routes import ALL, checks
 from headgate.cli import data_folder
@@ -159,7 +159,7 @@ class Process:
         self._runner: AgentRunner | None = None
         self._stop: asyncio.Event | None = None
         self._server: _Server | None = None
-        self._aside: Aside | None = None
+        self._aside: AsideProcesses | None = None
         self._closing: list[Callable[[], Coroutine[Any, Any, None]]] = []
         asked = Clusters(options.allowed_clusters)
         self._explained = looking(self._watch.now)
@@ -319,9 +319,9 @@ class Process:
         config = self.options.oidc
         login = None
         if config is not None and config.login is not None and oidc is not None:
-            login = LoginFlow(config, config.login, self.options.oidc_secret, oidc)
+            login = OidcLoginFlow(config, config.login, self.options.oidc_secret, oidc)
         if self.options.serves and not self.options.url.startswith(_IN_THIS_PROCESS):
-            self._aside = Aside(self.options.url, self.options.allowed_clusters)
+            self._aside = AsideProcesses(self.options.url, self.options.allowed_clusters)
         service = msgspec.structs.replace(
             self._service(address),
             tokens_changed=authenticate.forget,

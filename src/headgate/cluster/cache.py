@@ -6,7 +6,7 @@ from headgate.kernel.objects import Key, Object
 
 Index = Callable[[Object], Hashable | None]
 """Under what an object is found as a part, or None."""
-Listener = Callable[[Object | None, Object | None], None]
+CacheListener = Callable[[Object | None, Object | None], None]
 """Told of what was there and what is there now."""
 MOST_GONE = 10_000
 """Of how many objects it is remembered that they are gone, those who went last: news of them that are older than that
@@ -28,11 +28,11 @@ class ObjectCache:
         self._owners: dict[Key, Hashable] = {}
         """Under what each object was put, which may not be what the index says of it later."""
         self._gone_versions: dict[Key, int] = {}
-        self._listeners: list[Listener] = []
+        self._listeners: list[CacheListener] = []
         for item in items:
             self.observe(item)
 
-    def listen(self, listener: Listener) -> None:
+    def listen(self, listener: CacheListener) -> None:
         """Hears first of everything that is here already."""
         for item in self._objects.values():
             listener(None, item)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.cluster.cache import ObjectCache
-from headgate.graph.controller import GraphPlan, request_for
+from headgate.graph.controller import GraphPlan
 from headgate.graph.reconcile import conditions, labels
+from headgate.graph.reconcile.accepted_graphs import request_for
 from headgate.graph.reconcile.instances import InstancePass
 from headgate.graph.reconcile.propagate import DefinitionPlan, InstancePlan
 from headgate.kernel.objects import Key, Object

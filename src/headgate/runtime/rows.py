@@ -337,7 +337,7 @@ def restore(workspace: str, rows: EngineRows, ids: IdSource) -> Engine:
         sequence=rows.sequence,
         **{kind.table: _objects(tables, kind) for kind in kinds.ALL},
         retired=_all(tables["policy_retired"], model.Policy),
-        approvals=sorted(_all(tables["user_approval_record"], model.Approval), key=lambda vote: vote.at),
+        approvals=sorted(_all(tables["user_approval_record"], model.CastVote), key=lambda vote: vote.at),
         skips=sorted(_all(tables["policy_skip"], model.Skip), key=lambda skip: (skip.created_at, skip.id)),
         targets={str(row["name"]): _read(row, records.TargetRecord) for row in tables["release_target"]},
         sites=sites,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from headgate.kernel.instants import Instant
 from headgate.screens.timeline_lines import clock
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 
 WIDTH = 100
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"

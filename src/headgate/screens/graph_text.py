@@ -5,7 +5,7 @@ from itertools import groupby
 
 from headgate.kernel.instants import Instant
 from headgate.screens import charts
-from headgate.simulate.result import Graph, GraphRow, Result
+from headgate.simulate.model.result import Graph, GraphRow, Result
 
 MOST_ROWS = 60
 MOST_GRAPHS = 12

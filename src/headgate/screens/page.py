@@ -14,7 +14,7 @@ from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.screens import graph_text
 from headgate.screens.timeline_lines import natural, place_of
-from headgate.simulate.result import Graph, Result, Workload
+from headgate.simulate.model.result import Graph, Result, Workload
 
 _PARTS = {"STYLE": "page.css", "SCRIPT": "page.js"}
 

@@ -14,7 +14,7 @@ from headgate.screens import timeline_text
 from headgate.screens.timeline_lines import clock, natural
 from headgate.screens.timeline_text import counted
 from headgate.simulate import result_reading
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 from headgate.simulate.rollout import MOST_EXPLAINED_AT_THE_END
 
 Document = Mapping[str, Any]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.screens.timeline_lines import JOB_RANKS, TimelineLine, clock
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 
 WIDTH = 100
 MOST_STRETCHES = 48

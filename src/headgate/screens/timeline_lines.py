@@ -11,8 +11,8 @@ from headgate.fleet.model import records
 from headgate.fleet.state.state import Notice
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.simulate.group_steps import GroupStep
-from headgate.simulate.result import Result
+from headgate.simulate.model.group_steps import GroupProgress
+from headgate.simulate.model.result import Result
 
 COLLAPSE_FROM = 4
 """So many equal lines of one moment are said once."""
@@ -85,7 +85,7 @@ def _steps(result: Result) -> Iterator[TimelineLine]:
 
 def _groups(result: Result) -> Iterator[TimelineLine]:
     places = place_of(result)
-    before: dict[str, GroupStep] = {}
+    before: dict[str, GroupProgress] = {}
     ranks: dict[tuple[str, Instant], int] = {}
     for step in result.group_steps:
         who = places[step.environment, step.resource]
@@ -96,7 +96,7 @@ def _groups(result: Result) -> Iterator[TimelineLine]:
         yield TimelineLine(step.at, rank, step.policy, event, note, who)
 
 
-def _told_of_group(result: Result, step: GroupStep, before: GroupStep | None) -> tuple[str, str]:
+def _told_of_group(result: Result, step: GroupProgress, before: GroupProgress | None) -> tuple[str, str]:
     """The event and its note."""
     event = _GROUP_EVENTS[step.status]
     if step.status == "collecting":
@@ -108,7 +108,7 @@ def _told_of_group(result: Result, step: GroupStep, before: GroupStep | None) ->
     return event, step.reason
 
 
-def _told_of_opening(result: Result, step: GroupStep) -> tuple[str, str]:
+def _told_of_opening(result: Result, step: GroupProgress) -> tuple[str, str]:
     ends = clock(result, step.window_ends_at)
     if _has_window(step):
         return _GROUP_EVENTS[step.status], f"until {ends}"
@@ -116,7 +116,7 @@ def _told_of_opening(result: Result, step: GroupStep) -> tuple[str, str]:
     return "group opens", f"its window ended {ends}" if is_late else "without a window"
 
 
-def _has_window(opened: GroupStep) -> bool:
+def _has_window(opened: GroupProgress) -> bool:
     return opened.window_ends_at > opened.at
 
 
@@ -133,7 +133,7 @@ def _slots(result: Result, moment: Instant, resource: str) -> str:
     return ", ".join(dict.fromkeys(f"slots {point.used} of {point.limit}" for point in points if point))
 
 
-def _locked(result: Result, step: GroupStep) -> str:
+def _locked(result: Result, step: GroupProgress) -> str:
     versions = [f"{deployment} {result.tags.get(version, version)}" for deployment, version in step.locked]
     return ", ".join(versions) or "nothing new"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from headgate.kernel import instants
 from headgate.screens import explanation_text, graph_text, timeline_digest, workload_text
 from headgate.screens.timeline_lines import TimelineLine, clock, lines, offset
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 
 WIDTH = 100
 MOST_LINES = 400

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.screens import charts
-from headgate.simulate.result import PodLife, PodRow, Result, Workload
+from headgate.simulate.model.result import PodLife, PodRow, Result, Workload
 
 MOST_ROWS = 40
 MOST_CLIQUES = 60

@@ -9,7 +9,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from headgate.simulate.result import Result
+    from headgate.simulate.model.result import Result
 
 
 class _Package(types.ModuleType):

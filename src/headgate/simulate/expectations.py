@@ -6,7 +6,7 @@ from typing import Any
 
 from headgate import cel
 from headgate.simulate.expectation_functions import EXPECT
-from headgate.simulate.result import ExpectationResult
+from headgate.simulate.model.result import ExpectationResult
 from headgate.simulate.scenario import Expectation
 
 LONGEST_VALUE = 160

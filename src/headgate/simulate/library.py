@@ -11,10 +11,11 @@ import msgspec
 from headgate.fleet.engine import manifests
 from headgate.kernel import documents, instants
 from headgate.kernel.problems import Problem, Rejected
-from headgate.simulate import run, scenario, steps
-from headgate.simulate.result import Explained, Result
+from headgate.simulate import run, scenario
+from headgate.simulate.model import steps
+from headgate.simulate.model.result import Explained, Result
+from headgate.simulate.model.times import When
 from headgate.simulate.scenario import Scenario
-from headgate.simulate.times import When
 
 AnyScenario = Scenario | Mapping[str, Any] | str | Path
 """Read already; a document; the text of one, in YAML or JSON; or the file that holds it."""

@@ -9,8 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from headgate.fleet.engine import manifests
 from headgate.kernel.instants import Instant
-from headgate.simulate import steps
-from headgate.simulate.result import Explained, Result
+from headgate.simulate.model import steps
+from headgate.simulate.model.result import Explained, Result
 
 
 class SimulatedLevel(Protocol):

@@ -14,8 +14,8 @@ from headgate.promises.books.mirror import Mirror
 from headgate.promises.watch import Violation
 from headgate.simulate import planning, run
 from headgate.simulate.agents import Agents
+from headgate.simulate.model.result import Result
 from headgate.simulate.recording import Recording
-from headgate.simulate.result import Result
 from headgate.simulate.rollout import SimulatedFleet
 from headgate.simulate.scenario import LONGEST_RUN, Scenario
 

@@ -20,10 +20,11 @@ from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.rendering import Document
 from headgate.promises.books.mirror import Mirror
-from headgate.simulate import agents, assuming, group_steps
+from headgate.simulate import agents, assuming
 from headgate.simulate.loop import Ended, Nobody, RunLoop
+from headgate.simulate.model import group_steps
+from headgate.simulate.model.result import Result
 from headgate.simulate.recording import Recording
-from headgate.simulate.result import Result
 from headgate.simulate.rollout import SimulatedFleet, Workers
 from headgate.simulate.scenario import DEFAULT_SEED, LONGEST_RUN
 

@@ -12,7 +12,7 @@ from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected, renamed
-from headgate.simulate import steps
+from headgate.simulate.model import steps
 from headgate.simulate.scenario import API_VERSION
 
 _VOTES: dict[str, Any] = {"approve": "approved", "reject": "rejected", "withdraw": "withdrawn"}

@@ -9,15 +9,15 @@ from headgate.promises import FLEET
 from headgate.promises.base import FleetPromise
 from headgate.promises.books.mirror import Mirror
 from headgate.promises.watch import FleetWatch
-from headgate.simulate import group_steps
-from headgate.simulate.usage import UsageLedger
+from headgate.simulate.model import group_steps
+from headgate.simulate.model.usage import UsageLedger
 
 
 class Recording(FleetWatch):
     def __init__(self, mirror: Mirror, now: Instant, checked: Sequence[type[FleetPromise]] = FLEET) -> None:
         super().__init__(mirror, now, checked)
         self.ledger = UsageLedger(mirror)
-        self.group_steps: list[group_steps.GroupStep] = []
+        self.group_steps: list[group_steps.GroupProgress] = []
         self.tags: dict[str, str] = {}
 
     def accepted(self, change: changes.Change) -> None:

@@ -13,9 +13,9 @@ from headgate.fleet.model import records
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem
-from headgate.simulate import group_steps
-from headgate.simulate.result import RefusedStep, Result, WaitingAtEnd, Warned
-from headgate.simulate.usage import Usage
+from headgate.simulate.model import group_steps
+from headgate.simulate.model.result import RefusedStep, Result, WaitingAtEnd, Warned
+from headgate.simulate.model.usage import Usage
 
 
 def read(document: Mapping[str, Any]) -> Result:

@@ -19,8 +19,8 @@ from headgate.promises import waking
 from headgate.promises.base import Unconverged
 from headgate.promises.driving import WakeDriver
 from headgate.simulate.agents import JobEnding, SimulatedAnswer
+from headgate.simulate.model.result import Explained, RefusedStep, WaitingAtEnd, Warned
 from headgate.simulate.recording import Recording
-from headgate.simulate.result import Explained, RefusedStep, WaitingAtEnd, Warned
 
 MOST_EXPLAINED_AT_THE_END = 300
 FRESH_LOOKS_AT_FIRST = 8

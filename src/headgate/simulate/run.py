@@ -11,13 +11,14 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 from headgate.promises.base import RunEnding
 from headgate.promises.books.mirror import Mirror
-from headgate.simulate import expectations, snapshots, step_sentences, steps
+from headgate.simulate import expectations, snapshots, step_sentences
 from headgate.simulate import parts as world
 from headgate.simulate.agents import Agents
 from headgate.simulate.loop import Ended, RunLoop
+from headgate.simulate.model import steps
+from headgate.simulate.model.result import Explained, Played, Result, SnapshotTaken
 from headgate.simulate.playing import StepTranslator, step_paths
 from headgate.simulate.recording import Recording
-from headgate.simulate.result import Explained, Played, Result, SnapshotTaken
 from headgate.simulate.rollout import SimulatedFleet
 from headgate.simulate.scenario import DEFAULT_SEED, LONGEST_RUN, Scenario
 

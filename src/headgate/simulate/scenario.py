@@ -16,9 +16,9 @@ from headgate.kernel import documents, instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 from headgate.kernel.spans import Span
-from headgate.simulate import steps
 from headgate.simulate.expectation_functions import EXPECT
-from headgate.simulate.times import When
+from headgate.simulate.model import steps
+from headgate.simulate.model.times import When
 
 API_VERSION = "headgate.dev/v1"
 KIND = "Scenario"

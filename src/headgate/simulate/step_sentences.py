@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from headgate.kernel import documents
-from headgate.simulate import steps
+from headgate.simulate.model import steps
 
 _SILENT = frozenset({"explain", "snapshot"})
 _LONGEST_VALUE = 40

@@ -10,7 +10,7 @@ from headgate.kernel.problems import Problem, Rejected
 from headgate.promises.watch import Violation
 from headgate.simulate import plan_equals_apply
 from headgate.simulate import scenario as scenarios
-from headgate.simulate.result import ExpectationResult, Result
+from headgate.simulate.model.result import ExpectationResult, Result
 from headgate.simulate.run import simulate
 
 SUFFIXES = (".yaml", ".yml", ".json")

@@ -12,8 +12,8 @@ from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Action, Create, DeleteObject, Key, Object
 from headgate.workload import labels
-from headgate.workload.controller import WorkloadController
-from headgate.workload.family import request_for
+from headgate.workload.plan.controller import WorkloadController
+from headgate.workload.plan.family import request_for
 
 from .workbench import SECOND, Bench
 

@@ -21,12 +21,12 @@ def at(minutes: float) -> int:
 
 def vote(
     user: str, minutes: int, status: model.VoteStatus = "approved", roles: tuple[str, ...] = ()
-) -> model.Approval:
+) -> model.CastVote:
     reason = "breaks logins" if status == "rejected" else None
-    return model.Approval("v", "prod", user, status, reason, at(minutes), roles)
+    return model.CastVote("v", "prod", user, status, reason, at(minutes), roles)
 
 
-def approve(rule: approval.Approval, *votes: model.Approval) -> Verdict:
+def approve(rule: approval.Approval, *votes: model.CastVote) -> Verdict:
     return approval.judge(rule, votes, "v2", "prod", NINE)
 
 
@@ -162,7 +162,7 @@ def test_a_version_selector_that_does_not_match_is_denied_with_its_text() -> Non
 
 
 def test_scoped_versions_can_be_taken_refused_or_need_approvals() -> None:
-    def judge(rule: scoped_version.ScopedVersion, is_scoped: bool, *votes: model.Approval) -> str:
+    def judge(rule: scoped_version.ScopedVersion, is_scoped: bool, *votes: model.CastVote) -> str:
         return scoped_version.judge(rule, is_scoped, votes, "v2", "prod", NINE).outcome
 
     assert judge(scoped_version.ScopedVersion(), True) == "allowed"

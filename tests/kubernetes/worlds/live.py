@@ -22,11 +22,11 @@ from headgate.kubernetes.resources import PODS, ApiResource
 from headgate.operator.observation import summaries
 from headgate.operator.running import graphs, translation, workloads
 from headgate.operator.running.process import Operator, OperatorOptions
-from headgate.simulate import steps
+from headgate.simulate.model import steps
 from headgate.simulate.workloads import operations
 from headgate.simulate.workloads import sets as simulated_sets
 from headgate.workload import defaults
-from headgate.workload.family import is_set
+from headgate.workload.plan.family import is_set
 from kube import ControlPlane
 
 from ..devices import of_class

@@ -12,9 +12,9 @@ from headgate.promises.books import unavailability
 from headgate.promises.books.tally import PodTally
 from headgate.promises.books.unavailability import Scope
 from headgate.workload import model, names
-from headgate.workload.family import is_set
 from headgate.workload.model import PodCliqueSet
 from headgate.workload.plan import observed
+from headgate.workload.plan.family import is_set
 
 from .history import CONTROLLER, History
 

@@ -9,7 +9,7 @@ from headgate.kernel.identifiers import NamedIds
 from headgate.simulate import run
 from headgate.simulate.graphs.part import GraphPart
 from headgate.simulate.workloads.part import ClusterPart
-from headgate.workload.controller import WorkloadController
+from headgate.workload.plan.controller import WorkloadController
 
 from .history import CLUSTER, CONTROLLER, PEOPLE, History, Write
 from .stories import Story

@@ -5,7 +5,7 @@ from typing import Any
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.simulate import run, scenario
-from headgate.simulate.result import Result
+from headgate.simulate.model.result import Result
 from headgate.simulate.workloads.part import ClusterPart
 
 from ..small import document

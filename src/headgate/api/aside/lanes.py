@@ -42,7 +42,7 @@ LANES: dict[Lane, LaneSettings] = {
 }
 
 
-class Aside:
+class AsideProcesses:
     """All lanes of a server. A process is begun when it is needed, and again after it has ended."""
 
     def __init__(self, database: str, allowed_clusters: Sequence[str] | None = ()) -> None:

@@ -179,7 +179,7 @@ class Deletion(msgspec.Struct, rename="camel"):
 class Applied(msgspec.Struct, rename="camel"):
     kind: str
     name: str
-    action: differences.Action
+    action: differences.ObjectAction
     note: str | None
     concerns: rollout_views.Concerns | None
 

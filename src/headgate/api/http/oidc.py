@@ -15,7 +15,7 @@ from joserfc.errors import JoseError
 from headgate.api.http.authentication import refused
 from headgate.api.http.calls import Principal
 from headgate.api.http.oidc_config import OidcConfig, principal
-from headgate.api.http.oidc_provider import KEEP_SECONDS, IdentityProviderError, Key, KnownProvider
+from headgate.api.http.oidc_provider import KEEP_SECONDS, IdentityProviderError, KnownProvider, SigningKey
 from headgate.api.http.problems import unavailable
 from headgate.kernel import instants
 from headgate.kernel.instants import MICROSECONDS_PER_SECOND, Instant
@@ -31,7 +31,7 @@ class OidcVerifier:
         self.provider = KnownProvider(config.issuer, clock)
         self._config = config
         self._clock = clock
-        self._keys: list[Key] = []
+        self._keys: list[SigningKey] = []
         self._fetched_at: Instant | None = None
         self._asked_at: Instant | None = None
         self._lock = asyncio.Lock()
@@ -57,7 +57,7 @@ class OidcVerifier:
             raise refused("the token is signed with a key that its issuer does not have")
         return self._checked(token, key, str(algorithm))
 
-    def _checked(self, token: str, key: Key, algorithm: str) -> dict[str, Any]:
+    def _checked(self, token: str, key: SigningKey, algorithm: str) -> dict[str, Any]:
         try:
             claims = jwt.decode(token, key, algorithms=[algorithm]).claims
             self._registry().validate(claims)
@@ -74,7 +74,7 @@ class OidcVerifier:
             exp={"essential": True},
         )
 
-    async def _key_for(self, algorithm: str, kid: object) -> Key | None:
+    async def _key_for(self, algorithm: str, kid: object) -> SigningKey | None:
         """A key that is not known may be new: then the issuer is asked again, but not for every such token."""
         key = _pick(self._keys, algorithm, kid)
         if key is not None and not self._is_older_than(self._fetched_at, KEEP_SECONDS):
@@ -87,7 +87,7 @@ class OidcVerifier:
                 raise self._unreachable("it did not answer a moment ago")
         return _pick(self._keys, algorithm, kid)
 
-    async def _refresh(self, known: Key | None) -> None:
+    async def _refresh(self, known: SigningKey | None) -> None:
         """While the issuer is away, its old keys stay good for what they have signed."""
         self._asked_at = self._clock()
         try:
@@ -124,7 +124,7 @@ def _decoded(part: str) -> bytes:
         raise ValueError(str(error)) from None
 
 
-def _pick(keys: Iterable[Key], algorithm: str, kid: object) -> Key | None:
+def _pick(keys: Iterable[SigningKey], algorithm: str, kid: object) -> SigningKey | None:
     """Without a key id in the token there must be no choice."""
     fitting = [key for key in keys if key.key_type == ALGORITHMS[algorithm]]
     if kid is None:

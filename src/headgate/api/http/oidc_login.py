@@ -75,7 +75,7 @@ def is_own_path(text: str) -> bool:
     return len(text) <= LONGEST_RETURN and _RETURN.fullmatch(text) is not None
 
 
-class LoginFlow:
+class OidcLoginFlow:
     """`secret` is the client's, None for a public one."""
 
     def __init__(

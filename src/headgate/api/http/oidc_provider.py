@@ -22,7 +22,7 @@ KEEP_SECONDS = 3600
 """How long what a provider says of itself is good; providers change it seldom, and anybody can make us ask."""
 LARGEST_DOCUMENT_BYTES = 1024 * 1024
 
-Key = RSAKey | ECKey
+SigningKey = RSAKey | ECKey
 
 
 class IdentityProviderError(Exception):
@@ -60,7 +60,7 @@ class KnownProvider:
             async with _session() as session:
                 return await self._discover(session)
 
-    async def keys(self) -> list[Key]:
+    async def keys(self) -> list[SigningKey]:
         """With where they are: whoever asks has met a key that is not known."""
         async with self._lock, _session() as session:
             discovery = await self._discover(session)
@@ -122,7 +122,7 @@ async def _limited(answer: aiohttp.ClientResponse, address: str) -> bytes:
     return bytes(body)
 
 
-def _imported(value: Any) -> Key | None:
+def _imported(value: Any) -> SigningKey | None:
     """Keys that are for something else, or that cannot be read, are none of ours."""
     if not isinstance(value, dict) or value.get("use", "sig") != "sig":
         return None

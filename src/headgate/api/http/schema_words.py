@@ -20,7 +20,7 @@ from headgate.fleet.rules import (
 from headgate.kernel import documents
 from headgate.kernel.quantities import Quantity
 from headgate.kernel.spans import Span
-from headgate.simulate.times import When
+from headgate.simulate.model.times import When
 
 JsonSchema = dict[str, Any]
 

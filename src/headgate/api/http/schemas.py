@@ -38,7 +38,7 @@ _ALWAYS_WRITTEN: dict[type, frozenset[str]] = {
 _COMPONENT_TITLE = re.compile(r"[A-Z][A-Za-z0-9]*")
 
 
-class Page(msgspec.Struct, frozen=True):
+class PageSchema(msgspec.Struct, frozen=True):
     """A list answer: items of this kind, and the cursor of the next page."""
 
     kind: Any
@@ -65,7 +65,7 @@ class Components:
 
     def of(self, schema: Any, direction: Direction) -> JsonSchema:
         """A type, a `Page`, a `Patch`, or a ready schema, in which types may stand for their schemas."""
-        if isinstance(schema, Page):
+        if isinstance(schema, PageSchema):
             return self._page(schema)
         if isinstance(schema, Patch):
             return self._patch(schema.kind)
@@ -94,7 +94,7 @@ class Components:
             raise ValueError(f"two different schemas are called {name}")
         return schema_parts.reference(name)
 
-    def _page(self, page: Page) -> JsonSchema:
+    def _page(self, page: PageSchema) -> JsonSchema:
         items = self.of(page.kind, "answer")
         schema: JsonSchema = {
             "type": "object",

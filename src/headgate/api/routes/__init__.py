@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from headgate.api.http.calls import Route
-from headgate.api.http.schemas import Page
+from headgate.api.http.schemas import PageSchema
 from headgate.api.routes import (
     approvals,
     audit,
@@ -83,7 +83,7 @@ _MODULES = (
 
 def _in_its_lane(route: Route) -> Route:
     """Every list can be filtered, and be long."""
-    is_list = route.method == "GET" and isinstance(route.answers.get(200), Page)
+    is_list = route.method == "GET" and isinstance(route.answers.get(200), PageSchema)
     return msgspec.structs.replace(route, lane="lists") if is_list and route.lane is None else route
 
 

@@ -12,7 +12,7 @@ from headgate.api.http import filters, lists, pages
 from headgate.api.http.calls import Answer, Parameter, Request, Route
 from headgate.api.http.lists import Listing
 from headgate.api.http.pages import Key, Page
-from headgate.api.http.schemas import Page as PageSchema
+from headgate.api.http.schemas import PageSchema
 from headgate.api.routes.jobs import HISTORY_STEP
 from headgate.store.log import AuditEntry
 

@@ -7,7 +7,7 @@ from typing import Any
 from headgate.api.documents import rollout_views
 from headgate.api.http import lists, pages, replies
 from headgate.api.http.calls import Answer, Request, Route
-from headgate.api.http.schemas import Page as PageSchema
+from headgate.api.http.schemas import PageSchema
 from headgate.fleet.engine.queries import brackets
 from headgate.fleet.engine.queries.brackets import BracketForm
 from headgate.runtime.commands import EngineView

@@ -8,7 +8,7 @@ from headgate.api import finding
 from headgate.api.documents import bodies, rollout_views
 from headgate.api.http import lists, pages, replies
 from headgate.api.http.calls import Answer, Request, Route
-from headgate.api.http.schemas import Page as PageSchema
+from headgate.api.http.schemas import PageSchema
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import budget_lines, lookup
 from headgate.fleet.model import kinds

@@ -9,14 +9,13 @@ from functools import partial
 from typing import Any
 
 from headgate.api import concerning, deletions, finding, merging, objects, secrecy, selecting, settling
-from headgate.api.deletions import Deletion
+from headgate.api.deletions import PlannedDeletion
 from headgate.api.documents import views
 from headgate.api.http import access, lists, pages, refusals, replies
 from headgate.api.http.calls import Answer, Request, Route
 from headgate.api.http.lists import Listing
 from headgate.api.http.pages import Key, Page
-from headgate.api.http.schemas import Concerning, Patch
-from headgate.api.http.schemas import Page as PageSchema
+from headgate.api.http.schemas import Concerning, PageSchema, Patch
 from headgate.api.objects import Parsed
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import lookup
@@ -168,7 +167,7 @@ async def patch_object(kind: Kind, call: Request) -> Answer:
 async def delete_object(kind: Kind, call: Request) -> Answer:
     reference = call.path[kind.parameter]
 
-    def deletion(engine: Engine) -> Deletion:
+    def deletion(engine: Engine) -> PlannedDeletion:
         thing = finding.required(engine, kind, reference)
         return deletions.of(engine, kind, thing, thing.name)
 

@@ -16,7 +16,7 @@ import msgspec
 from headgate.api.documents import cluster_views
 from headgate.api.http import problems, replies, sse
 from headgate.api.http.calls import Answer, Parameter, Refusal, Request, Route
-from headgate.api.http.schemas import Page as PageSchema
+from headgate.api.http.schemas import PageSchema
 from headgate.api.routes import levels
 from headgate.kernel.problems import Problem, Rejected
 

@@ -15,7 +15,7 @@ from headgate.api.http import filters, lists, pages, refusals, replies
 from headgate.api.http.calls import Answer, Parameter, Request, Route
 from headgate.api.http.lists import Listing
 from headgate.api.http.pages import Key, Page
-from headgate.api.http.schemas import Page as PageSchema
+from headgate.api.http.schemas import PageSchema
 from headgate.api.routes.jobs import HISTORY_STEP
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model import kinds, records
@@ -25,7 +25,7 @@ from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import CommandContext, Reply
 from headgate.store.rows import Row
 
-Action = Literal["retry", "abort", "release", "skipMember"]
+GroupOrder = Literal["retry", "abort", "release", "skipMember"]
 _DECODER = msgspec.json.Decoder(records.Group)
 _TEXT = {"type": "string"}
 _FILTERS = {
@@ -90,7 +90,7 @@ async def _stored(call: Request) -> records.Group:
     return _from_row(row)
 
 
-async def act(action: Action, call: Request) -> Answer:
+async def act(action: GroupOrder, call: Request) -> Answer:
     given = documents.read(bodies.GroupActionInput, call.body if call.body is not None else {})
     reference = call.path["group"].lower()
     is_live = await replies.ask(call, lambda view: reference in view.engine.groups)
@@ -99,7 +99,9 @@ async def act(action: Action, call: Request) -> Answer:
     return await replies.submit(call, partial(_act, action, reference, given))
 
 
-def _act(action: Action, reference: str, given: bodies.GroupActionInput, context: CommandContext) -> Reply:
+def _act(
+    action: GroupOrder, reference: str, given: bodies.GroupActionInput, context: CommandContext
+) -> Reply:
     group = context.engine.groups.get(reference)
     if group is None:
         raise refusals.conflict(
@@ -119,7 +121,7 @@ def _act(action: Action, reference: str, given: bodies.GroupActionInput, context
     return replies.reply(200, rollout_documents.of_group(context.engine, group, context.now))
 
 
-def _check_member(action: Action, group: records.Group, member: str | None) -> None:
+def _check_member(action: GroupOrder, group: records.Group, member: str | None) -> None:
     names = ", ".join(sorted(one.deployment for one in group.members)) or "none before the window closes"
     if member is None:
         if action == "skipMember":
@@ -128,7 +130,7 @@ def _check_member(action: Action, group: records.Group, member: str | None) -> N
         raise Rejected([Problem("member", f"is {member!r}; allowed are the group's members: {names}")])
 
 
-_ACTIONS: tuple[tuple[str, Action, str, str], ...] = (
+_ACTIONS: tuple[tuple[str, GroupOrder, str, str], ...] = (
     ("retry", "retry", "retryGroup", "Try the failed members of a group again"),
     ("abort", "abort", "abortGroup", "End a group without running the rest of it"),
     ("release", "release", "releaseGroup", "Give back the slot that a group holds"),

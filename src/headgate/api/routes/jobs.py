@@ -17,7 +17,7 @@ from headgate.api.http import filters, lists, pages, refusals, replies
 from headgate.api.http.calls import Answer, Parameter, Refusal, Request, Route
 from headgate.api.http.lists import Listing
 from headgate.api.http.pages import Key, Page
-from headgate.api.http.schemas import Page as PageSchema
+from headgate.api.http.schemas import PageSchema
 from headgate.fleet.engine import views
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model import kinds, records

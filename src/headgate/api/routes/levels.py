@@ -14,7 +14,7 @@ from headgate.api.clusters.connected_clusters import Answered, ClusterConnection
 from headgate.api.documents import bodies, cluster_views
 from headgate.api.http import lists, pages, refusals, replies
 from headgate.api.http.calls import Answer, Parameter, Refusal, Request, Route
-from headgate.api.http.schemas import Page as PageSchema
+from headgate.api.http.schemas import PageSchema
 from headgate.graph.reconcile import labels
 from headgate.graph.reconcile import operate as graph_orders
 from headgate.graph.reconcile.accepted_graphs import is_definition
@@ -31,19 +31,19 @@ from headgate.workload.plan import operate as set_orders
 MOST_PARTS = 20_000
 """Of a tree that is answered."""
 MOST_INSTANCES = 1_000
-Action = Literal["pause", "resume", "abort", "partition"]
+LevelOrder = Literal["pause", "resume", "abort", "partition"]
 Edit = Callable[[Object], Object]
-_SAID: dict[Action, str] = {
+_SAID: dict[LevelOrder, str] = {
     "pause": "is paused: nothing more moves until it is resumed",
     "resume": "is not paused any more",
     "abort": "is aborted: what is not yet moved keeps its revision until the template changes",
     "partition": "has another partition",
 }
-Row = tuple[str, int, dict[str, Any]]
+ClusterRow = tuple[str, int, dict[str, Any]]
 
 
 async def list_clusters(call: Request) -> Answer:
-    async def rows() -> list[Row]:
+    async def rows() -> list[ClusterRow]:
         connections = await cluster_questions.connections(call)
         found = await cluster_questions.asked(call).reached(connections) if connections else []
         return [_cluster_row(answer) for answer in found]
@@ -51,7 +51,7 @@ async def list_clusters(call: Request) -> Answer:
     return await lists.answer(call, lists.of_rows("cluster", rows))
 
 
-def _cluster_row(answer: Answered) -> Row:
+def _cluster_row(answer: Answered) -> ClusterRow:
     connection = answer.connection
     document = rendering.built(
         cluster_views.ConnectedClusterView,
@@ -73,9 +73,9 @@ async def list_graphs(call: Request) -> Answer:
 
 async def _listed(call: Request, variable: Literal["workload", "graph"]) -> Answer:
     """Clusters are asked once for a page, however often rows are filtered."""
-    known: list[Row] | None = None
+    known: list[ClusterRow] | None = None
 
-    async def rows() -> list[Row]:
+    async def rows() -> list[ClusterRow]:
         nonlocal known
         if known is None:
             known = await _rows(call, variable)
@@ -84,7 +84,7 @@ async def _listed(call: Request, variable: Literal["workload", "graph"]) -> Answ
     return await lists.answer(call, lists.of_rows(variable, rows))
 
 
-async def _rows(call: Request, variable: Literal["workload", "graph"]) -> list[Row]:
+async def _rows(call: Request, variable: Literal["workload", "graph"]) -> list[ClusterRow]:
     connections = await cluster_questions.connections(call)
     if not connections:
         return []
@@ -92,7 +92,7 @@ async def _rows(call: Request, variable: Literal["workload", "graph"]) -> list[R
     answers = await (clusters.sets if variable == "workload" else clusters.graphs)(connections)
     wanted = call.query.get("cluster")
     viewer = cluster_questions.viewer(call)
-    found: list[Row] = []
+    found: list[ClusterRow] = []
     for answer in answers:
         if wanted in (None, answer.connection.name):
             definitions = [held.item for held in answer.items if is_definition(held.item.key)]
@@ -210,7 +210,7 @@ def _until(tree: ExplanationTree, depth: int) -> ExplanationTree:
     return msgspec.structs.replace(tree, children=below)
 
 
-async def order_set(action: Action, call: Request) -> Answer:
+async def order_set(action: LevelOrder, call: Request) -> Answer:
     given = call.body if call.body is not None else {}
     edit: Edit
     if action == "partition":
@@ -231,7 +231,7 @@ async def order_set(action: Action, call: Request) -> Answer:
     return await _ordered(call, action, edit, _Ordered("workload", id_, connection, held, state, reason))
 
 
-async def order_graph(action: Action, call: Request) -> Answer:
+async def order_graph(action: LevelOrder, call: Request) -> Answer:
     reason = documents.read(bodies.ClusterOrderInput, call.body if call.body is not None else {}).reason
     connection, held = await cluster_questions.find_graph(call)
     is_top = is_definition(held.item.key)
@@ -256,7 +256,7 @@ class _Ordered(msgspec.Struct, frozen=True):
     reason: str | None
 
 
-async def _ordered(call: Request, action: Action, edit: Edit, order: _Ordered) -> Answer:
+async def _ordered(call: Request, action: LevelOrder, edit: Edit, order: _Ordered) -> Answer:
     """It is in the audit log before it is done: what a cluster was told is never found there alone. Ordered again it
     changes nothing, so a key is remembered with the answer only when it is done."""
     workspace = call.workspace
@@ -300,7 +300,7 @@ _SEEN_BY = (
 )
 
 
-def _order_route(kind: str, action: Action, summary: str, body: Any = bodies.ClusterOrderInput) -> Route:
+def _order_route(kind: str, action: LevelOrder, summary: str, body: Any = bodies.ClusterOrderInput) -> Route:
     handler = order_set if kind == "workload" else order_graph
     return Route(
         "POST", f"/v1/{kind}s/{{{kind}}}/{action}", f"{action}{kind.title()}", summary,

@@ -11,7 +11,7 @@ import msgspec
 from headgate.api import concerning, finding, objects, secrecy
 from headgate.api.http import lists, pages, refusals, replies
 from headgate.api.http.calls import Answer, Parameter, Request, Route
-from headgate.api.http.schemas import Page as PageSchema
+from headgate.api.http.schemas import PageSchema
 from headgate.api.routes import fleet_objects
 from headgate.fleet.engine import policy_words
 from headgate.fleet.engine.engine import Engine

@@ -8,8 +8,7 @@ from headgate.api import concerning, rollout_documents
 from headgate.api.documents import bodies, rollout_views
 from headgate.api.http import lists, pages, refusals, replies
 from headgate.api.http.calls import Answer, Request, Route
-from headgate.api.http.schemas import Concerning
-from headgate.api.http.schemas import Page as PageSchema
+from headgate.api.http.schemas import Concerning, PageSchema
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import concerned, lookup, skips
 from headgate.fleet.model import kinds

@@ -14,7 +14,7 @@ from headgate.api.http import lists, pages, replies
 from headgate.api.http.calls import Answer, Parameter, Request, Route
 from headgate.api.http.lists import Listing
 from headgate.api.http.pages import Key, Page
-from headgate.api.http.schemas import Page as PageSchema
+from headgate.api.http.schemas import PageSchema
 from headgate.api.routes import jobs
 from headgate.fleet.engine import views
 from headgate.fleet.engine.engine import Engine
@@ -39,7 +39,7 @@ class ListedRow(NamedTuple):
     """What a selector reads of it: a filter may too, where there is one."""
 
 
-Row = tuple[Key, ListedRow | None]
+TargetRow = tuple[Key, ListedRow | None]
 _AROUND = tuple(expressions.SELECTOR.variables)
 
 
@@ -78,7 +78,7 @@ async def list_targets(call: Request) -> Answer:
     if version is not None and "deployment" not in wanted:
         raise Rejected([Problem("version", "is one of a deployment: name that too")])
 
-    async def fetch(page: Page, position: Key | None, count: int) -> Sequence[Row]:
+    async def fetch(page: Page, position: Key | None, count: int) -> Sequence[TargetRow]:
         return await replies.ask(
             call, partial(_rows, wanted, version, state_wanted, reasons, is_read, page, position, count)
         )
@@ -113,7 +113,7 @@ def _rows(
     position: Key | None,
     count: int,
     view: EngineView,
-) -> list[Row]:
+) -> list[TargetRow]:
     engine = view.engine
     names = {name: finding.name_or_same(engine, _FILTERED[name], value) for name, value in wanted.items()}
     scope = None if version is None else finding.version_of(engine, names["deployment"], version)

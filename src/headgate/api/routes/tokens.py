@@ -13,7 +13,7 @@ from headgate.api import recording
 from headgate.api.documents import bodies, views
 from headgate.api.http import access, authentication, lists, pages, permissions, refusals, replies, tokens
 from headgate.api.http.calls import Answer, Principal, Refusal, Request, Route
-from headgate.api.http.schemas import Page as PageSchema
+from headgate.api.http.schemas import PageSchema
 from headgate.kernel import documents, rendering
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected

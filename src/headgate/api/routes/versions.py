@@ -14,8 +14,7 @@ from headgate.api.http import access, lists, pages, refusals, replies
 from headgate.api.http.calls import Answer, Request, Route
 from headgate.api.http.lists import Listing
 from headgate.api.http.pages import Key, Page
-from headgate.api.http.schemas import Concerning, Patch
-from headgate.api.http.schemas import Page as PageSchema
+from headgate.api.http.schemas import Concerning, PageSchema, Patch
 from headgate.api.objects import Parsed
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import lookup, versions
@@ -202,7 +201,7 @@ async def reject_version(find: Callable[[Request], Find], call: Request) -> Answ
 
 
 async def delete_version(find: Callable[[Request], Find], call: Request) -> Answer:
-    def deletion(view: EngineView) -> deletions.Deletion:
+    def deletion(view: EngineView) -> deletions.PlannedDeletion:
         old = find(call)(view.engine)
         deletions.check_permission(call, view.engine, kinds.VERSION, old)
         return deletions.of(view.engine, kinds.VERSION, old, f"{old.deployment}/{old.tag}")

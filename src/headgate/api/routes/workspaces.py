@@ -12,7 +12,7 @@ from headgate.api import recording
 from headgate.api.documents import bodies, views
 from headgate.api.http import lists, pages, refusals, replies
 from headgate.api.http.calls import Answer, Request, Route
-from headgate.api.http.schemas import Page as PageSchema
+from headgate.api.http.schemas import PageSchema
 from headgate.kernel import documents, rendering
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime import retention

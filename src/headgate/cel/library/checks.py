@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from headgate.cel import values
+from headgate.cel.core import values
 
 
 def text(function: str, value: object) -> str:

@@ -6,11 +6,11 @@ import re
 from datetime import datetime, timedelta
 from typing import Any
 
-from headgate.cel import arithmetic, values
-from headgate.cel.errors import EvaluationError
+from headgate.cel.core import arithmetic, values
+from headgate.cel.core.errors import EvaluationError
+from headgate.cel.core.meter import Meter
 from headgate.cel.library import numerals, times
 from headgate.cel.library.registry import Library
-from headgate.cel.meter import Meter
 
 library = Library()
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 
-from headgate.cel import arithmetic, values
-from headgate.cel.errors import EvaluationError
+from headgate.cel.core import arithmetic, values
+from headgate.cel.core.errors import EvaluationError
+from headgate.cel.core.meter import Meter
 from headgate.cel.library import checks
 from headgate.cel.library.registry import Library
-from headgate.cel.meter import Meter
 
 library = Library()
 

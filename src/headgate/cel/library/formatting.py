@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from headgate.cel import arithmetic, equality, values
-from headgate.cel.errors import EvaluationError
+from headgate.cel.core import arithmetic, equality, values
+from headgate.cel.core.errors import EvaluationError
+from headgate.cel.core.meter import Meter
 from headgate.cel.library import checks, numerals, times
-from headgate.cel.meter import Meter
 
 PRECISION_LIMIT = 1000
 _CLAUSE = re.compile(r"%(?:(%)|(?:\.([0-9]{1,9}))?(.)|)", re.DOTALL)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headgate.cel import arithmetic, equality, values
-from headgate.cel.errors import EvaluationError
+from headgate.cel.core import arithmetic, equality, values
+from headgate.cel.core.errors import EvaluationError
+from headgate.cel.core.meter import Meter
+from headgate.cel.core.values import Optional
 from headgate.cel.library import checks
 from headgate.cel.library.registry import Library
-from headgate.cel.meter import Meter
-from headgate.cel.values import Optional
 
 library = Library()
 

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from headgate.cel import values
-from headgate.cel.errors import EvaluationError
+from headgate.cel.core import values
+from headgate.cel.core.errors import EvaluationError
+from headgate.cel.core.meter import Meter
 from headgate.cel.library import checks
 from headgate.cel.library.registry import Library
-from headgate.cel.meter import Meter
 
 library = Library()
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import operator
 
-from headgate.cel import access, arithmetic, equality, values
+from headgate.cel.core import access, arithmetic, equality, values
+from headgate.cel.core.meter import Meter
+from headgate.cel.core.values import Optional
 from headgate.cel.library.registry import Library
-from headgate.cel.meter import Meter
-from headgate.cel.values import Optional
 
 library = Library()
 mixed_library = Library()

@@ -8,12 +8,12 @@ from typing import Any
 
 import re2
 
-from headgate.cel import arithmetic, values
-from headgate.cel.errors import EvaluationError
+from headgate.cel.core import arithmetic, values
+from headgate.cel.core.errors import EvaluationError
+from headgate.cel.core.meter import Meter
+from headgate.cel.core.values import Optional
 from headgate.cel.library import checks
 from headgate.cel.library.registry import Library
-from headgate.cel.meter import Meter
-from headgate.cel.values import Optional
 
 library = Library()
 

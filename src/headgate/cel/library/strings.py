@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import cast
 
-from headgate.cel import arithmetic
-from headgate.cel.errors import EvaluationError
+from headgate.cel.core import arithmetic
+from headgate.cel.core.errors import EvaluationError
+from headgate.cel.core.meter import Meter
 from headgate.cel.library import checks, formatting
 from headgate.cel.library.registry import Library
-from headgate.cel.meter import Meter
 
 library = Library()
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from headgate.cel import values
-from headgate.cel.errors import EvaluationError
+from headgate.cel.core import values
+from headgate.cel.core.errors import EvaluationError
+from headgate.cel.core.values import NANOSECONDS
 from headgate.cel.library.registry import Library
-from headgate.cel.values import NANOSECONDS
 
 library = Library()
 

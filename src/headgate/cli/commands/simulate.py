@@ -7,7 +7,7 @@ from headgate.cli import exit_codes, main
 from headgate.cli.run_output import run_output
 
 if TYPE_CHECKING:
-    from headgate.simulate.result import Result
+    from headgate.simulate.model.result import Result
 
 
 @click.command("simulate")

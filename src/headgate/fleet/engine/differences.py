@@ -18,7 +18,7 @@ from headgate.fleet.model.changes import Object
 from headgate.fleet.state.state import State
 from headgate.kernel import documents, plain_values
 
-Action = Literal["created", "configured", "unchanged", "deleted", "kept"]
+ObjectAction = Literal["created", "configured", "unchanged", "deleted", "kept"]
 _STAMPED = frozenset({"createdAt", "updatedAt", "publishedAt", "setAt"})
 _ABSENT: Any = object()
 
@@ -35,7 +35,7 @@ class Difference(msgspec.Struct, frozen=True):
 
     kind: str
     name: str
-    action: Action
+    action: ObjectAction
     before: dict[str, Any] | None
     after: dict[str, Any] | None
     fields: tuple[FieldDifference, ...] = ()

@@ -14,7 +14,7 @@ from headgate.kernel.instants import Instant
 MOST_SAMPLED = 5
 _SETTLED = frozenset({"upToDate", "noVersion"})
 
-Key = tuple[str, str | None, str | None, str | None, str | None]
+VerdictKey = tuple[str, str | None, str | None, str | None, str | None]
 
 
 class ReasonGroup(msgspec.Struct, rename="camel"):
@@ -84,8 +84,8 @@ class Reasons:
     """Explanations are added one by one, so that a large deployment can be looked at in slices."""
 
     def __init__(self) -> None:
-        self._groups: dict[tuple[str, Key], ReasonGroup] = {}
-        self._earliest: dict[tuple[str, Key], Instant] = {}
+        self._groups: dict[tuple[str, VerdictKey], ReasonGroup] = {}
+        self._earliest: dict[tuple[str, VerdictKey], Instant] = {}
         self._approvals: dict[tuple[str, str, str | None, str | None], AwaitedApproval] = {}
 
     def add(self, environment: str, explanation: Explanation) -> None:
@@ -125,7 +125,9 @@ class Reasons:
     def approvals(self) -> list[AwaitedApproval]:
         return [self._approvals[key] for key in sorted(self._approvals, key=str)]
 
-    def _changes_first(self, reason: tuple[str, Key], explanation: Explanation, group: ReasonGroup) -> bool:
+    def _changes_first(
+        self, reason: tuple[str, VerdictKey], explanation: Explanation, group: ReasonGroup
+    ) -> bool:
         """Whether it speaks for its group: the first that came, until one comes that time changes earlier."""
         at, earliest = explanation.next_evaluation_time, self._earliest.get(reason)
         if at is None or explanation.blocked or (earliest is not None and earliest <= at):
@@ -162,7 +164,7 @@ def _first_that_holds(explanation: Explanation) -> RuleLine | None:
     return next((line for line in explanation.rules if line.verdict != "allowed"), None)
 
 
-def _key(explanation: Explanation, line: RuleLine | None) -> Key:
+def _key(explanation: Explanation, line: RuleLine | None) -> VerdictKey:
     if line is None:
         return explanation.state, None, None, None, explanation.desired
     return explanation.state, line.policy, line.rule, line.type, line.version

@@ -45,7 +45,7 @@ class Snapshot(_Objects, kw_only=True):
     sequence: int
     retired: list[model.Policy] = []
     """Policies that are gone or were replaced while a group of their bracket has not ended."""
-    approvals: list[model.Approval] = []
+    approvals: list[model.CastVote] = []
     skips: list[model.Skip] = []
     targets: dict[str, records.TargetRecord] = {}
     departed: dict[str, records.TargetRecord] = {}

@@ -386,7 +386,7 @@ def budget_total(state: State, rule: BoundRule[FailureBudget], scope: str) -> in
 def _gate(
     state: State, rule: BoundRule[Gate], version: VersionNode, target: Target, now: Instant
 ) -> GateResult:
-    bindings = items.Bindings(state, target, version, now)
+    bindings = items.GateBindings(state, target, version, now)
     allowance = allowances.of(_conditions(state), target.name, now)
     verdict = gate.judge(rule.spec, bindings, allowance, now)
     expiry = items.next_signal_expiry(state, now)

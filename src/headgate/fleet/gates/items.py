@@ -97,7 +97,7 @@ class TargetItems(list[TargetItem]):
         return self.ranks.get(item.target.name, len(self.ranks))
 
 
-class Bindings(Mapping[str, Any]):
+class GateBindings(Mapping[str, Any]):
     """Lazy: an expression that reads no `targets` does not build them. `now` is added by the rule."""
 
     def __init__(self, state: State, target: Target, version: VersionNode, now: Instant) -> None:

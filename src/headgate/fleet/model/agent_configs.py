@@ -13,7 +13,7 @@ from headgate.fleet.model import (
     hiding,
     job_configs,
 )
-from headgate.fleet.model.job_configs import Bindings, Config
+from headgate.fleet.model.job_configs import Config, ConfigBindings
 from headgate.kernel.documents import field_path
 from headgate.kernel.problems import Problem, Rejected
 
@@ -82,7 +82,9 @@ def _merged(lower: Config, upper: Config) -> dict[str, Any]:
     return result
 
 
-def resolve(agent_type: str, config: Config, bindings: Bindings, path: str = "config") -> dict[str, Any]:
+def resolve(
+    agent_type: str, config: Config, bindings: ConfigBindings, path: str = "config"
+) -> dict[str, Any]:
     """A new document without expressions. Raises Rejected with the path of everything that cannot be computed."""
     bindings = job_configs.Metered(bindings)
     problems: list[Problem] = []

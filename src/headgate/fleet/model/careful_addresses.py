@@ -7,7 +7,7 @@ import re
 from headgate.cel.interpolation import OPENING
 from headgate.fleet.model import job_configs
 from headgate.fleet.model.careful_texts import MARK, Problems, parts_of, shown, template_of
-from headgate.fleet.model.job_configs import Bindings
+from headgate.fleet.model.job_configs import ConfigBindings
 from headgate.kernel.problems import Problem
 
 _LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
@@ -56,7 +56,7 @@ def _is_below_a_domain(authority: str) -> bool:
 
 
 def resolve(
-    text: str, bindings: Bindings, path: str, problems: Problems, *, host_is_free: bool = False
+    text: str, bindings: ConfigBindings, path: str, problems: Problems, *, host_is_free: bool = False
 ) -> str:
     """The address; a value is one label of its host, or stands percent-encoded in one segment or in the query."""
     count_before = len(problems)

@@ -21,7 +21,7 @@ from headgate.fleet.model.careful_texts import (
     shown,
     template_of,
 )
-from headgate.fleet.model.job_configs import Bindings
+from headgate.fleet.model.job_configs import ConfigBindings
 from headgate.kernel.documents import item_path
 from headgate.kernel.problems import Problem
 
@@ -45,7 +45,7 @@ UNKNOWN_PROGRAM = "python"
 Values = dict[str, str]
 
 
-def resolve(value: object, bindings: Bindings, path: str, problems: Problems) -> tuple[object, Values]:
+def resolve(value: object, bindings: ConfigBindings, path: str, problems: Problems) -> tuple[object, Values]:
     """The command, and the environment variables by which its script gets values."""
     values: Values = {}
     if isinstance(value, str):
@@ -61,7 +61,7 @@ def resolve(value: object, bindings: Bindings, path: str, problems: Problems) ->
 
 
 def resolve_items(
-    items: Sequence[str], paths: Sequence[str], bindings: Bindings, problems: Problems
+    items: Sequence[str], paths: Sequence[str], bindings: ConfigBindings, problems: Problems
 ) -> tuple[list[str], Values]:
     """A command in items, each with its own path."""
     values: Values = {}
@@ -124,7 +124,7 @@ def _reads_again(item: str) -> bool:
 
 
 def _argument(
-    items: Sequence[str], index: int, bindings: Bindings, path: str, problems: Problems, values: Values
+    items: Sequence[str], index: int, bindings: ConfigBindings, path: str, problems: Problems, values: Values
 ) -> str:
     text = items[index]
     if index == 0:
@@ -145,7 +145,7 @@ def _argument(
 
 
 def _refuse_more_than_words(
-    parts: Sequence[InterpolatedPart], bindings: Bindings, path: str, problems: Problems
+    parts: Sequence[InterpolatedPart], bindings: ConfigBindings, path: str, problems: Problems
 ) -> None:
     """What is read as code once more, on another machine or by another shell, cannot be quoted for all of them."""
     for part in parts:
@@ -159,7 +159,7 @@ def _pasted(path: str) -> Problem:
     return Problem(path, "has an expression in code; give the value as an argument of its own, or in env")
 
 
-def _script(text: str, bindings: Bindings, path: str, problems: Problems, values: Values) -> str:
+def _script(text: str, bindings: ConfigBindings, path: str, problems: Problems, values: Values) -> str:
     """With variables in the place of expressions, quoted as the place asks for."""
     result = quoted = ""
     parts = parts_of(text, path, problems)

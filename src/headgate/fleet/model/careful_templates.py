@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from headgate.fleet.model import careful_commands, job_configs
 from headgate.fleet.model.careful_texts import Problems, has_expression, joined, parts_of
-from headgate.fleet.model.job_configs import Bindings
+from headgate.fleet.model.job_configs import ConfigBindings
 from headgate.kernel.documents import describe, field_path, item_path
 from headgate.kernel.problems import Problem
 
@@ -40,7 +40,7 @@ _GIVEN = "HEADGATE_"
 _REFERENCE = re.compile(r"(?<!\$)(?:\$\$)*\$\((\w+)\)")
 
 
-def resolve(value: object, bindings: Bindings, path: str, problems: Problems) -> object:
+def resolve(value: object, bindings: ConfigBindings, path: str, problems: Problems) -> object:
     """A new document without expressions; each of them gives a text, a number or a bool."""
     if isinstance(value, Mapping):
         return _mapping(value, bindings, path, problems)
@@ -108,7 +108,7 @@ def _computed(env: object) -> Iterable[str]:
 
 
 def _mapping(
-    value: Mapping[str, object], bindings: Bindings, path: str, problems: Problems
+    value: Mapping[str, object], bindings: ConfigBindings, path: str, problems: Problems
 ) -> dict[str, object]:
     items, paths = _command(value, path)
     commands, values = careful_commands.resolve_items(items, paths, bindings, problems)
@@ -163,11 +163,11 @@ def _without_references(resolved: str, text: str) -> str:
     return resolved.replace("$", "$$") if has_expression(text) else resolved
 
 
-def _text(text: str, bindings: Bindings, path: str, problems: Problems) -> str:
+def _text(text: str, bindings: ConfigBindings, path: str, problems: Problems) -> str:
     return _without_references(joined(parts_of(text, path, problems), bindings, path, problems), text)
 
 
-def _variable(value: object, bindings: Bindings, path: str, problems: Problems) -> object:
+def _variable(value: object, bindings: ConfigBindings, path: str, problems: Problems) -> object:
     if not isinstance(value, Mapping) or not isinstance(value.get("value"), str):
         return resolve(value, bindings, path, problems)
     rest = {key: item for key, item in value.items() if key != "value"}

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from headgate.cel import interpolation
 from headgate.cel.interpolation import OPENING, InterpolatedPart, InterpolationError
 from headgate.fleet.model import job_configs
-from headgate.fleet.model.job_configs import Bindings
+from headgate.fleet.model.job_configs import ConfigBindings
 from headgate.kernel.problems import Problem
 
 MARK = "\0"
@@ -54,7 +54,7 @@ def template_of(parts: Sequence[InterpolatedPart]) -> str:
     return "".join(MARK if part.is_expression else part.text for part in parts)
 
 
-def joined(parts: Sequence[InterpolatedPart], bindings: Bindings, path: str, problems: Problems) -> str:
+def joined(parts: Sequence[InterpolatedPart], bindings: ConfigBindings, path: str, problems: Problems) -> str:
     return "".join(
         job_configs.text_of(part, bindings, path, problems) if part.is_expression else part.text
         for part in parts
@@ -80,7 +80,7 @@ def quote_after(text: str, quoted: str, quotes: str, escape: str) -> str:
     return quoted
 
 
-def folder(text: str, bindings: Bindings, path: str, problems: Problems) -> str:
+def folder(text: str, bindings: ConfigBindings, path: str, problems: Problems) -> str:
     """A value is one name, and never a way to another folder."""
     parts = parts_of(text, path, problems)
     for part in parts:
@@ -92,7 +92,7 @@ def folder(text: str, bindings: Bindings, path: str, problems: Problems) -> str:
     return joined(parts, bindings, path, problems)
 
 
-def query(text: str, bindings: Bindings, path: str, problems: Problems) -> str:
+def query(text: str, bindings: ConfigBindings, path: str, problems: Problems) -> str:
     """A query of Prometheus: a value is text in a string of it, and elsewhere a number, a duration or a name."""
     result = quoted = ""
     for part in parts_of(text, path, problems):

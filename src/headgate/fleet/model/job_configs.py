@@ -33,7 +33,7 @@ CONFIG_STEPS = 5_000
 """Of all expressions of one config: they are computed where the job is created, and jobs come by the thousand."""
 
 Config = Mapping[str, object]
-Bindings = Mapping[str, object]
+ConfigBindings = Mapping[str, object]
 
 
 class Metered(dict[str, object]):
@@ -44,7 +44,9 @@ class Metered(dict[str, object]):
         return cel.Meter(CONFIG_STEPS)
 
 
-def resolve_into(config: Config, bindings: Bindings, path: str, problems: list[Problem]) -> dict[str, Any]:
+def resolve_into(
+    config: Config, bindings: ConfigBindings, path: str, problems: list[Problem]
+) -> dict[str, Any]:
     resolved = _resolved(config, bindings, path, problems)
     assert isinstance(resolved, dict)
     return resolved
@@ -60,7 +62,7 @@ def constant_text(expression: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _resolved(value: object, bindings: Bindings, path: str, problems: list[Problem]) -> object:
+def _resolved(value: object, bindings: ConfigBindings, path: str, problems: list[Problem]) -> object:
     if isinstance(value, Mapping):
         members = {
             str(key): _resolved(item, bindings, field_path(path, str(key)), problems)
@@ -77,7 +79,7 @@ def _resolved(value: object, bindings: Bindings, path: str, problems: list[Probl
     return value
 
 
-def _resolved_text(text: str, bindings: Bindings, path: str, problems: list[Problem]) -> object:
+def _resolved_text(text: str, bindings: ConfigBindings, path: str, problems: list[Problem]) -> object:
     try:
         parts = interpolation.parts_of(text)
     except InterpolationError as error:
@@ -90,7 +92,7 @@ def _resolved_text(text: str, bindings: Bindings, path: str, problems: list[Prob
     )
 
 
-def _value(part: InterpolatedPart, bindings: Bindings, path: str, problems: list[Problem]) -> object:
+def _value(part: InterpolatedPart, bindings: ConfigBindings, path: str, problems: list[Problem]) -> object:
     meter = bindings.meter if isinstance(bindings, Metered) else cel.Meter(CONFIG_STEPS)
     if meter.remaining < 0:
         return None  # the expression that used up the steps has said so
@@ -103,7 +105,7 @@ def _value(part: InterpolatedPart, bindings: Bindings, path: str, problems: list
     return None
 
 
-def text_of(part: InterpolatedPart, bindings: Bindings, path: str, problems: list[Problem]) -> str:
+def text_of(part: InterpolatedPart, bindings: ConfigBindings, path: str, problems: list[Problem]) -> str:
     count_before = len(problems)
     value = _value(part, bindings, path, problems)
     if len(problems) > count_before:

@@ -362,7 +362,7 @@ class VariableSet(msgspec.Struct, frozen=True, rename="camel"):
     workspace: Name = DEFAULT_WORKSPACE
 
 
-class Approval(msgspec.Struct, frozen=True, rename="camel"):
+class CastVote(msgspec.Struct, frozen=True, rename="camel"):
     version_id: str
     environment: str
     user: str

@@ -27,7 +27,7 @@ class Approval(msgspec.Struct, frozen=True, rename="camel"):
 
 def judge(
     rule: Approval,
-    approvals: Sequence[model.Approval],
+    approvals: Sequence[model.CastVote],
     version_tag: str,
     environment_name: str,
     published_at: Instant,
@@ -62,16 +62,16 @@ def judge(
 
 
 def last_votes(
-    approvals: Sequence[model.Approval], roles: Sequence[str] | None = None
-) -> list[model.Approval]:
-    last: dict[str, model.Approval] = {}
+    approvals: Sequence[model.CastVote], roles: Sequence[str] | None = None
+) -> list[model.CastVote]:
+    last: dict[str, model.CastVote] = {}
     for vote in sorted(approvals, key=lambda vote: vote.at):
         if roles is None or set(roles) & set(vote.roles):
             last[vote.user] = vote
     return list(last.values())
 
 
-def _said(vote: model.Approval) -> str:
+def _said(vote: model.CastVote) -> str:
     reason = f' ("{vote.reason}")' if vote.reason else ""
     return f"{vote.user} at {instants.show_to_the_second(vote.at)}{reason}"
 

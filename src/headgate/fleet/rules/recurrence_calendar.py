@@ -18,7 +18,7 @@ Frequency = Literal["YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY", "MINUTELY"
 _ONE_DAY = timedelta(days=1)
 
 
-class Rule(msgspec.Struct, frozen=True):
+class RecurrenceRule(msgspec.Struct, frozen=True):
     """What RFC 5545 takes from DTSTART when a part is missing is filled in already. Weekdays count from Monday, 0."""
 
     frequency: Frequency
@@ -39,7 +39,7 @@ class Rule(msgspec.Struct, frozen=True):
     set_positions: frozenset[int] = frozenset()
 
 
-def occurrences(rule: Rule, low: datetime, high: datetime) -> Iterator[datetime]:
+def occurrences(rule: RecurrenceRule, low: datetime, high: datetime) -> Iterator[datetime]:
     """At or after `low`, before `high`, in order; COUNT is not looked at."""
     first = max(low, rule.start)
     end = high if rule.until is None else min(high, rule.until + timedelta(seconds=1))
@@ -51,11 +51,11 @@ def occurrences(rule: Rule, low: datetime, high: datetime) -> Iterator[datetime]
                 yield wall
 
 
-def counted(rule: Rule, high: datetime) -> Iterator[datetime]:
+def counted(rule: RecurrenceRule, high: datetime) -> Iterator[datetime]:
     return itertools.islice(occurrences(rule, rule.start, high), rule.count)
 
 
-def _picked(rule: Rule, period: Iterable[datetime]) -> Iterable[datetime]:
+def _picked(rule: RecurrenceRule, period: Iterable[datetime]) -> Iterable[datetime]:
     if not rule.set_positions:
         return period
     walls = list(period)
@@ -63,13 +63,13 @@ def _picked(rule: Rule, period: Iterable[datetime]) -> Iterable[datetime]:
     return [walls[place] for place in sorted(places) if 0 <= place < len(walls)]
 
 
-def _periods(rule: Rule, first: datetime, end: datetime) -> Iterator[Iterable[datetime]]:
+def _periods(rule: RecurrenceRule, first: datetime, end: datetime) -> Iterator[Iterable[datetime]]:
     if rule.frequency in ("HOURLY", "MINUTELY"):
         return _short_periods(rule, first, end)
     return (_times_of(rule, days) for days in _day_periods(rule, first.date(), end))
 
 
-def _times_of(rule: Rule, days: Iterable[date]) -> Iterator[datetime]:
+def _times_of(rule: RecurrenceRule, days: Iterable[date]) -> Iterator[datetime]:
     times = [
         time(hour, minute, second)
         for hour in sorted(rule.hours)
@@ -79,7 +79,7 @@ def _times_of(rule: Rule, days: Iterable[date]) -> Iterator[datetime]:
     return (datetime.combine(day, moment) for day in days if _takes_day(rule, day) for moment in times)
 
 
-def _day_periods(rule: Rule, first: date, end: datetime) -> Iterator[list[date]]:
+def _day_periods(rule: RecurrenceRule, first: date, end: datetime) -> Iterator[list[date]]:
     start, interval = rule.start.date(), rule.interval
     if rule.frequency == "YEARLY":
         year = start.year + (first.year - start.year) // interval * interval
@@ -105,7 +105,7 @@ def _days(first: date, count: int) -> list[date]:
     return [first + timedelta(days=offset) for offset in range(count)]
 
 
-def _short_periods(rule: Rule, first: datetime, end: datetime) -> Iterator[list[datetime]]:
+def _short_periods(rule: RecurrenceRule, first: datetime, end: datetime) -> Iterator[list[datetime]]:
     """Steps of the wall clock: an hour that a change of clocks repeats is one step."""
     length = timedelta(hours=1) if rule.frequency == "HOURLY" else timedelta(minutes=1)
     anchor = rule.start.replace(second=0, minute=0 if rule.frequency == "HOURLY" else rule.start.minute)
@@ -125,7 +125,7 @@ def _short_periods(rule: Rule, first: datetime, end: datetime) -> Iterator[list[
         day += _ONE_DAY
 
 
-def _begins(rule: Rule, period: datetime) -> list[datetime]:
+def _begins(rule: RecurrenceRule, period: datetime) -> list[datetime]:
     if rule.hours and period.hour not in rule.hours:
         return []
     if rule.frequency == "HOURLY":
@@ -133,7 +133,7 @@ def _begins(rule: Rule, period: datetime) -> list[datetime]:
     return [period] if not rule.minutes or period.minute in rule.minutes else []
 
 
-def _takes_day(rule: Rule, day: date) -> bool:
+def _takes_day(rule: RecurrenceRule, day: date) -> bool:
     return (
         (not rule.months or day.month in rule.months)
         and (not rule.month_days or _takes_month_day(rule, day))
@@ -143,18 +143,18 @@ def _takes_day(rule: Rule, day: date) -> bool:
     )
 
 
-def _takes_month_day(rule: Rule, day: date) -> bool:
+def _takes_month_day(rule: RecurrenceRule, day: date) -> bool:
     length = calendar.monthrange(day.year, day.month)[1]
     return day.day in rule.month_days or day.day - length - 1 in rule.month_days
 
 
-def _takes_year_day(rule: Rule, day: date) -> bool:
+def _takes_year_day(rule: RecurrenceRule, day: date) -> bool:
     number = day.timetuple().tm_yday
     length = 366 if calendar.isleap(day.year) else 365
     return number in rule.year_days or number - length - 1 in rule.year_days
 
 
-def _takes_weekday(rule: Rule, day: date) -> bool:
+def _takes_weekday(rule: RecurrenceRule, day: date) -> bool:
     weekday = day.weekday()
     if (0, weekday) in rule.weekdays:
         return True
@@ -166,7 +166,7 @@ def _takes_weekday(rule: Rule, day: date) -> bool:
     return (from_front, weekday) in rule.weekdays or (from_back, weekday) in rule.weekdays
 
 
-def _takes_week(rule: Rule, day: date) -> bool:
+def _takes_week(rule: RecurrenceRule, day: date) -> bool:
     """Week 1 is the first with at least four days in the year, so the first days of a year can be in its last week."""
     year = day.year
     if day < _first_week(year, rule.week_start):

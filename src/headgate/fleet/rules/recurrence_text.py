@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from headgate.fleet.rules.recurrence_calendar import Frequency, Rule
+from headgate.fleet.rules.recurrence_calendar import Frequency, RecurrenceRule
 
 EARLIEST = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall time
 LATEST = datetime(2199, 12, 31)  # noqa: DTZ001 - a wall time
@@ -45,7 +45,7 @@ class RecurrenceText(msgspec.Struct, frozen=True):
     """All times are wall times of the zone."""
 
     zone_name: str
-    rule: Rule
+    rule: RecurrenceRule
     added: tuple[datetime, ...] = ()
     excluded: tuple[datetime, ...] = ()
 
@@ -144,7 +144,7 @@ def _assemble(lines: _Lines) -> RecurrenceText:
         raise ValueError("has COUNT and UNTIL; RFC 5545 allows one of them")
     frequency = _frequency(given)
     interval = _whole("INTERVAL", given.get("INTERVAL", "1"), 1, 10_000)
-    rule = Rule(
+    rule = RecurrenceRule(
         frequency=frequency,
         start=start,
         interval=interval,
@@ -207,7 +207,7 @@ def _refuse_crowded_days(parts: dict[str, Any]) -> None:
         raise ValueError(f"starts up to {starts} times a day; allowed are {MOST_STARTS_PER_DAY}")
 
 
-def _refuse_unreachable(rule: Rule) -> None:
+def _refuse_unreachable(rule: RecurrenceRule) -> None:
     """Rules without occurrences that a search would take long to find out."""
     per_hour = len(rule.minutes) * len(rule.seconds)
     largest = {"MINUTELY": len(rule.seconds), "HOURLY": per_hour}.get(

@@ -28,7 +28,7 @@ class ScopedVersion(msgspec.Struct, frozen=True, rename="camel"):
 def judge(
     rule: ScopedVersion,
     is_scoped: bool,
-    approvals: Sequence[model.Approval],
+    approvals: Sequence[model.CastVote],
     version_tag: str,
     environment_name: str,
     published_at: Instant,

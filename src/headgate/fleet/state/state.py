@@ -145,7 +145,7 @@ class State:
         self.variable_sets: dict[str, tuple[model.VariableSet, cel.Selector | None]] = {}
         self.freezes: dict[str, tuple[model.Freeze, cel.Selector | None]] = {}
         self.signals: dict[str, model.Signal] = {}
-        self.approvals: dict[tuple[str, str], dict[str, model.Approval]] = {}
+        self.approvals: dict[tuple[str, str], dict[str, model.CastVote]] = {}
         self.skips: dict[str, model.Skip] = {}
 
         self.targets: dict[str, Target] = {}

@@ -17,7 +17,7 @@ def cast(state: State, change: Vote, now: Instant) -> None:
         raise Rejected((Problem("user", "must name who votes"),))
     _take_out(state, node.id, environment.name, change.user)
     if change.status != "withdrawn":
-        state.approvals.setdefault((node.id, environment.name), {})[change.user] = model.Approval(
+        state.approvals.setdefault((node.id, environment.name), {})[change.user] = model.CastVote(
             node.id, environment.name, change.user, change.status, change.reason, now, change.roles
         )
     _changed(state, node.id, environment.name, change.user)
@@ -33,7 +33,7 @@ def end(state: State, version: str) -> None:
             _changed(state, *key, user)
 
 
-def end_approvals(state: State, version: str) -> list[model.Approval]:
+def end_approvals(state: State, version: str) -> list[model.CastVote]:
     """Those that were given to a content that is another now; a no stays."""
     ended = [
         vote
@@ -48,7 +48,7 @@ def end_approvals(state: State, version: str) -> list[model.Approval]:
     return ended
 
 
-def vetoes(state: State, version: str) -> list[model.Approval]:
+def vetoes(state: State, version: str) -> list[model.CastVote]:
     """Votes against it that nobody has withdrawn, in whichever environment."""
     return [
         vote

@@ -22,12 +22,12 @@ from headgate.kernel.problems import Problem, Rejected
 __all__ = [
     "CompiledGraph",
     "CompiledNode",
+    "CompiledReference",
+    "CompiledSchema",
     "CompiledStatus",
     "CompiledTemplate",
     "Dimension",
-    "ExternalReference",
     "GateExpression",
-    "InstanceSchema",
     "Projection",
 ]
 
@@ -49,7 +49,7 @@ class Dimension(msgspec.Struct, frozen=True, eq=False):
         raise cel.EvaluationError(f"forEach of {self.name}: {self.text} must give a list")
 
 
-class ExternalReference(msgspec.Struct, frozen=True, eq=False):
+class CompiledReference(msgspec.Struct, frozen=True, eq=False):
     """Objects that others own and the graph reads: one by name, or all that a selector finds."""
 
     api_version: str
@@ -69,7 +69,7 @@ class CompiledNode(msgspec.Struct, frozen=True, eq=False):
     """None for a kind whose schema is not known."""
     is_namespaced: bool
     template: CompiledTemplate | None
-    external_ref: ExternalReference | None
+    external_ref: CompiledReference | None
     for_each: tuple[Dimension, ...]
     include_when: tuple[GateExpression, ...]
     ready_when: tuple[GateExpression, ...]
@@ -153,7 +153,7 @@ def _assembled(
     return value
 
 
-class InstanceSchema(msgspec.Struct, frozen=True, eq=False):
+class CompiledSchema(msgspec.Struct, frozen=True, eq=False):
     """What instances look like: validates them and fills their defaults."""
 
     kind: str
@@ -209,7 +209,7 @@ class CompiledGraph(msgspec.Struct, frozen=True, eq=False):
     plural: str
     singular: str
     is_namespaced: bool
-    schema: InstanceSchema
+    schema: CompiledSchema
     crd: dict[str, Any]
     nodes: tuple[CompiledNode, ...]
     """Dependencies first, by author's position where nothing else decides."""

@@ -13,12 +13,12 @@ from headgate.graph.compile.checking import Checker, ExpressionSite
 from headgate.graph.compile.compiled import (
     CompiledGraph,
     CompiledNode,
+    CompiledReference,
+    CompiledSchema,
     CompiledStatus,
     CompiledTemplate,
     Dimension,
-    ExternalReference,
     GateExpression,
-    InstanceSchema,
     Projection,
 )
 from headgate.graph.compile.definition import Definition
@@ -30,12 +30,12 @@ from headgate.kernel.problems import Problem, Rejected
 __all__ = [
     "CompiledGraph",
     "CompiledNode",
+    "CompiledReference",
+    "CompiledSchema",
     "CompiledStatus",
     "CompiledTemplate",
     "Dimension",
-    "ExternalReference",
     "GateExpression",
-    "InstanceSchema",
     "Projection",
     "compile_definition",
 ]
@@ -77,7 +77,7 @@ def compile_definition(
         plural=names.plural_of(declared.kind),
         singular=declared.kind.lower(),
         is_namespaced=definition.is_namespaced,
-        schema=InstanceSchema(declared.kind, api_version, definition.is_namespaced, instance_document),
+        schema=CompiledSchema(declared.kind, api_version, definition.is_namespaced, instance_document),
         crd=crd.document(definition, instance_document),
         nodes=nodes,
         propagate_when=gates,

@@ -12,7 +12,7 @@ from headgate.cel import syntax, waves
 from headgate.cel.interpolation import InterpolatedPart, InterpolationError, single_expression
 from headgate.graph.compile import bodies, dag, expressions, names, selectors
 from headgate.graph.compile.checking import Checker, ExpressionSite, Written
-from headgate.graph.compile.compiled import CompiledNode, Dimension, ExternalReference
+from headgate.graph.compile.compiled import CompiledNode, CompiledReference, Dimension
 from headgate.graph.compile.definition import Definition, GraphResource
 from headgate.graph.compile.expressions import GateExpression
 from headgate.graph.compile.inference import Schema
@@ -82,7 +82,7 @@ class Draft(msgspec.Struct, eq=False):
     path: str
     kind: ObjectKind | None
     template: CompiledTemplate | None = None
-    external_ref: ExternalReference | None = None
+    external_ref: CompiledReference | None = None
     for_each: tuple[Dimension, ...] = ()
     include_when: tuple[GateExpression, ...] = ()
     ready_when: tuple[GateExpression, ...] = ()
@@ -208,7 +208,7 @@ def _external(
     compiled, reads = bodies.compile_document(metadata, f"{path}.metadata", site, None, checker)
     draft.content_reads |= frozenset().union(*reads.values()) - {names.SCHEMA}
     if compiled is not None:
-        draft.external_ref = ExternalReference(reference.api_version, reference.kind, compiled, by_selector)
+        draft.external_ref = CompiledReference(reference.api_version, reference.kind, compiled, by_selector)
 
 
 def _gates(

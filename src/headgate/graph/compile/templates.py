@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from headgate import cel
-from headgate.cel import values
+from headgate.cel.core import values
 from headgate.cel.interpolation import OPENING, InterpolatedPart, InterpolationError, parts_of
 from headgate.cel.plain import plain
 from headgate.graph.compile.libraries import omission

@@ -1,8 +1,8 @@
 """The planner of the graph level: given what is there, what is written next, when to look again, and why.
 
 `plan_definition` decides which instance may take the newest graph revision, `plan_instance` which objects of one
-instance may change, and `plan` does both for a definition and everything below it. All of them are pure: the same
-objects, signals and time give the same plan, and everything that has to be remembered is in the objects.
+instance may change. Both are pure: the same objects, signals and time give the same plan, and everything that has to be
+remembered is in the objects.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from headgate.graph.reconcile.resolving import AcceptedGraph
 from headgate.graph.reconcile.rollouts import DefinitionRollout
 from headgate.kernel.conditions import Condition, documents, refusal, root
 from headgate.kernel.decisions import Reason
-from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Object, UpdateStatus
 
@@ -90,50 +89,6 @@ class DefinitionPlan(msgspec.Struct):
         for member in self.rollout.members:
             if member.answer is not None and not member.is_updated:
                 yield member.answer.reason
-
-
-class GraphPlan(msgspec.Struct):
-    """All that is to be written, in its order; the grants of the definition come before what instances do."""
-
-    actions: tuple[Action, ...]
-    definition: DefinitionPlan
-    instances: tuple[InstancePlan, ...]
-    requeue_at: Instant | None
-
-    @property
-    def statuses(self) -> dict[str, dict[str, Any]]:
-        return {plan.instance.name: plan.status for plan in self.instances}
-
-    def lines(self) -> list[ReasonLine]:
-        return [*self.definition.lines(), *(line for plan in self.instances for line in plan.lines())]
-
-
-def plan(
-    definition: Object,
-    view: cluster_view.ClusterView,
-    signals: Mapping[str, object],
-    now: Instant,
-    ids: IdSource | None = None,
-    planner_cache: PlannerCache | None = None,
-) -> GraphPlan:
-    """Names follow from names here, so `ids` is asked for nothing; it is there so that all planners are called alike."""
-    planner_cache = planner_cache or PlannerCache()
-    top = plan_definition(definition, view, signals, now, planner_cache)
-    accepted = top.rollout.accepted
-    plans: list[InstancePlan] = []
-    if accepted is not None:
-        group = accepted.newest.api_version.partition("/")[0]
-        plans.extend(
-            plan_instance(instance, accepted, view, signals, now, planner_cache)
-            for instance in rollouts.in_order(view.of_kind(group, accepted.newest.kind))
-        )
-    looks = [
-        instance_pass
-        for instance_pass in (top.requeue_at, *(each.requeue_at for each in plans))
-        if instance_pass is not None
-    ]
-    actions = (*top.actions, *(action for each in plans for action in each.actions))
-    return GraphPlan(actions, top, tuple(plans), min(looks, default=None))
 
 
 def plan_definition(

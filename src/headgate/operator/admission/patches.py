@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-Operation = dict[str, Any]
+PatchOperation = dict[str, Any]
 
 
-def difference(before: Any, after: Any, path: str = "") -> list[Operation]:
+def difference(before: Any, after: Any, path: str = "") -> list[PatchOperation]:
     return list(_operations(before, after, path))
 
 
-def _operations(before: Any, after: Any, path: str) -> Iterator[Operation]:
+def _operations(before: Any, after: Any, path: str) -> Iterator[PatchOperation]:
     if isinstance(before, dict) and isinstance(after, dict):
         for key in before.keys() - after.keys():
             yield {"op": "remove", "path": f"{path}/{_escaped(key)}"}

@@ -15,7 +15,7 @@ from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery
 from headgate.kubernetes.resources import ApiResource, Document
 from headgate.operator.observation import graphs, sets
-from headgate.workload import family
+from headgate.workload.plan import family
 
 
 class SeenObject(msgspec.Struct, frozen=True):

@@ -15,9 +15,9 @@ from headgate.kubernetes.discovery import Discovery, UnknownKindError
 from headgate.kubernetes.errors import NotFoundError
 from headgate.operator.observation import listing
 from headgate.operator.running import workloads
-from headgate.workload import family, labels, model
+from headgate.workload import labels, model
 from headgate.workload.checks import claims
-from headgate.workload.plan import explain, pod_counts
+from headgate.workload.plan import explain, family, pod_counts
 
 
 class SeenSets:

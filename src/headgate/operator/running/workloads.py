@@ -10,9 +10,9 @@ from headgate.kubernetes import objects
 from headgate.kubernetes.resources import ApiResource, Document
 from headgate.operator.crds import workloads as kinds
 from headgate.workload import labels, model, pods
-from headgate.workload.controller import WorkloadController
 from headgate.workload.expand import autoscalers, revisions
 from headgate.workload.plan import planner
+from headgate.workload.plan.controller import WorkloadController
 from headgate.workload.plan.planner import WorkloadPlan
 
 MANAGER = "headgate-workloads"

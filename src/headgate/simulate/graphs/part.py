@@ -26,11 +26,11 @@ from headgate.promises import graph_news
 from headgate.promises.base import Unfinished
 from headgate.promises.requests import RequestDriver
 from headgate.promises.watch import GraphWatch
-from headgate.simulate import result as results
-from headgate.simulate import steps
 from headgate.simulate.graphs import endings, rows
 from headgate.simulate.graphs.admission import Admission
-from headgate.simulate.result import Explained, ExplainedLine, Result
+from headgate.simulate.model import result as results
+from headgate.simulate.model import steps
+from headgate.simulate.model.result import Explained, ExplainedLine, Result
 from headgate.simulate.workloads.part import ClusterPart
 
 _USER = "user"

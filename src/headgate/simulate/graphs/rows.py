@@ -8,7 +8,7 @@ from headgate.graph.controller import GraphController, GraphPlan
 from headgate.graph.reconcile import labels
 from headgate.graph.reconcile.propagate import InstancePlan
 from headgate.kernel.instants import Instant
-from headgate.simulate.result import Graph, GraphRow
+from headgate.simulate.model.result import Graph, GraphRow
 
 
 class _Life:

@@ -8,7 +8,7 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.kernel.problems import Problem, Rejected
 from headgate.promises.base import Unfinished
-from headgate.simulate.result import Explained, ExplainedLine
+from headgate.simulate.model.result import Explained, ExplainedLine
 from headgate.simulate.workloads.sets import Workloads
 from headgate.workload import defaults
 from headgate.workload.plan import operate

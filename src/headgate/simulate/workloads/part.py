@@ -27,16 +27,16 @@ from headgate.kernel.problems import Problem, Rejected
 from headgate.promises import workload_news
 from headgate.promises.base import Unfinished
 from headgate.promises.requests import RequestDriver
-from headgate.simulate import result as results
-from headgate.simulate import steps
-from headgate.simulate.result import Explained, Result, Warned
+from headgate.simulate.model import result as results
+from headgate.simulate.model import steps
+from headgate.simulate.model.result import Explained, Result, Warned
 from headgate.simulate.workloads import operations, trees
 from headgate.simulate.workloads import sets as workloads
 from headgate.simulate.workloads.sets import Planned, Planner, RevisionNumbers, Workloads
-from headgate.workload.controller import WorkloadController
-from headgate.workload.family import is_set
 from headgate.workload.plan import explain as workload_explain
 from headgate.workload.plan import planner as plan
+from headgate.workload.plan.controller import WorkloadController
+from headgate.workload.plan.family import is_set
 from headgate.workload.plan.situation import Announcement
 
 _USER = "user"

@@ -13,12 +13,12 @@ from headgate.kernel.objects import Action, DeleteObject, Key, Object
 from headgate.promises.books import unavailability
 from headgate.promises.books.tally import PodTally
 from headgate.promises.watch import WorkloadWatch
-from headgate.workload import controller, labels, model, names
+from headgate.workload import labels, model, names
 from headgate.workload.checks import validate
 from headgate.workload.expand import revisions
-from headgate.workload.family import Family, claim_templates, is_set, request_for
 from headgate.workload.model import PodCliqueSet
-from headgate.workload.plan import situation
+from headgate.workload.plan import controller, situation
+from headgate.workload.plan.family import Family, claim_templates, is_set, request_for
 
 
 class Planned(Plan, Protocol):

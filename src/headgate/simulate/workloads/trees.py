@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from headgate.cluster.simulated.pods import PodSeen
-from headgate.simulate.result import PodLife, PodRow, Workload
+from headgate.simulate.model.result import PodLife, PodRow, Workload
 
 _PlaceInSet = tuple[int, int, str, int, str, int]
 

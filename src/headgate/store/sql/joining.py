@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from headgate.store.sql.drivers import Values
 from headgate.store.sql.statements import Write
 
-Rows = Sequence[Values]
-Waiting = tuple[Write, Rows]
+ValueRows = Sequence[Values]
+Waiting = tuple[Write, ValueRows]
 
 _MOST_ROWS = 1_000
 """More are sent row by row, so that no statement grows without bound."""
 
 
-def joined(waiting: Iterable[Waiting]) -> Iterator[tuple[str, Rows]]:
+def joined(waiting: Iterable[Waiting]) -> Iterator[tuple[str, ValueRows]]:
     """Statements, each with the rows of values that it is to be carried out for."""
     together: list[Waiting] = []
     for one in waiting:
@@ -36,7 +36,7 @@ def joined(waiting: Iterable[Waiting]) -> Iterator[tuple[str, Rows]]:
     yield from _statement(together)
 
 
-def _can_be_joined(write: Write, rows: Rows) -> bool:
+def _can_be_joined(write: Write, rows: ValueRows) -> bool:
     """One statement may not write a row twice, as one after another may."""
     if len(rows) == 1:
         return True
@@ -52,12 +52,12 @@ def _may_meet(one: Waiting, other: Waiting) -> bool:
     return not _keys(*one).isdisjoint(_keys(*other))
 
 
-def _keys(write: Write, rows: Rows) -> set[tuple[object, ...]]:
+def _keys(write: Write, rows: ValueRows) -> set[tuple[object, ...]]:
     key = write.key or ()
     return {tuple([row[place] for place in key]) for row in rows}
 
 
-def _statement(together: Sequence[Waiting]) -> Iterator[tuple[str, Rows]]:
+def _statement(together: Sequence[Waiting]) -> Iterator[tuple[str, ValueRows]]:
     if not together:
         return
     texts: list[str] = []
@@ -69,7 +69,7 @@ def _statement(together: Sequence[Waiting]) -> Iterator[tuple[str, Rows]]:
     yield _text(tuple(texts)), [values]
 
 
-def _part(write: Write, rows: Rows) -> tuple[str, Iterable[object]]:
+def _part(write: Write, rows: ValueRows) -> tuple[str, Iterable[object]]:
     """Arrays are dear to encode, and most writes are of one row or two."""
     if len(rows) == 1:
         return write.sql, rows[0]

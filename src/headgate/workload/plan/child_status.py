@@ -18,7 +18,7 @@ from headgate.workload.plan.situation import Situation
 
 def of_clique(
     situation: Situation,
-    clique: observed.Clique,
+    clique: observed.ObservedClique,
     item: Object,
     limits: Limits,
     origin: Origins,
@@ -103,7 +103,7 @@ class _Counts:
     """The regular pods of a clique; a clique at rest is counted without a look at each. Of pods that are there twice for
     a moment one index counts."""
 
-    def __init__(self, clique: observed.Clique, replicas: int, wanted: str, is_at_rest: bool) -> None:
+    def __init__(self, clique: observed.ObservedClique, replicas: int, wanted: str, is_at_rest: bool) -> None:
         self.gated = 0
         self.indices = clique.indices
         if is_at_rest:
@@ -231,7 +231,7 @@ def _breached(
     return Condition(conditions.BREACHED, "True", reason, message)
 
 
-def _scheduled(clique: observed.Clique) -> Condition:
+def _scheduled(clique: observed.ObservedClique) -> Condition:
     message = (
         f"{clique.bound} of {clique.live} pods are scheduled, at least {clique.min_available} are wanted"
     )

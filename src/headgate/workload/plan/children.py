@@ -68,7 +68,7 @@ class _Restoring:
             for group in template.scaling_groups:
                 self._group(index, replica.groups[group.name], group, record.revision)
 
-    def _standalone(self, index: int, clique: observed.Clique, template: Clique, own: str) -> None:
+    def _standalone(self, index: int, clique: observed.ObservedClique, template: Clique, own: str) -> None:
         live = clique.live_object
         if live is None or self._cache.knows(live, self._situation.source):
             return
@@ -96,7 +96,13 @@ class _Restoring:
                 self._member(live, template, replica.index, name, clique, own)
 
     def _member(
-        self, owner: Object, template: ScalingGroup, index: int, name: str, clique: observed.Clique, own: str
+        self,
+        owner: Object,
+        template: ScalingGroup,
+        index: int,
+        name: str,
+        clique: observed.ObservedClique,
+        own: str,
     ) -> None:
         live = clique.live_object
         if live is None or self._cache.knows(live, self._situation.source):

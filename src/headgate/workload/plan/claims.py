@@ -39,7 +39,7 @@ def of_group(
         _keep(situation, expand.of_group(situation.pcs, item, template, indices))
 
 
-def of_clique(situation: Situation, clique: observed.Clique, item: Object, replicas: int) -> None:
+def of_clique(situation: Situation, clique: observed.ObservedClique, item: Object, replicas: int) -> None:
     """Likewise for its pods."""
     template = situation.pcs.template.clique(clique.clique_name)
     if template.resource_sharing:
@@ -49,7 +49,7 @@ def of_clique(situation: Situation, clique: observed.Clique, item: Object, repli
 
 
 def ready_indices(
-    situation: Situation, clique: observed.Clique, item: Object, indices: Sequence[int]
+    situation: Situation, clique: observed.ObservedClique, item: Object, indices: Sequence[int]
 ) -> Sequence[int]:
     """Those at which a pod can be made now; the others wait for a claim."""
     uses = pod_claims.of_clique(situation.pcs, item)

@@ -29,7 +29,11 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 def plan(
-    situation: Situation, clique: observed.Clique, item: Object, rules: Rules, sources: Sources | None = None
+    situation: Situation,
+    clique: observed.ObservedClique,
+    item: Object,
+    rules: Rules,
+    sources: Sources | None = None,
 ) -> list[observed.Pod]:
     """`item` is the PodClique as it will be after the updates of this pass; new pods are built from it unless
     `sources` knows better. Says which pods the update took."""
@@ -53,7 +57,9 @@ def plan(
     return replaced
 
 
-def _create(situation: Situation, clique: observed.Clique, indices: Sequence[int], sources: Sources) -> None:
+def _create(
+    situation: Situation, clique: observed.ObservedClique, indices: Sequence[int], sources: Sources
+) -> None:
     taken = {pod.object.name for pod in clique.pods}
     by_source: dict[int, tuple[Object, list[int]]] = {}
     for index in indices:
@@ -68,7 +74,7 @@ def _create(situation: Situation, clique: observed.Clique, indices: Sequence[int
             situation.writes.created_pods.setdefault(clique.name, []).append(pod.name)
 
 
-def _sweep(situation: Situation, clique: observed.Clique) -> None:
+def _sweep(situation: Situation, clique: observed.ObservedClique) -> None:
     """What belonged to another incarnation of the clique goes without being asked for, and what has ended."""
     if clique.live != len(clique.pods):
         for pod in clique.pods:
@@ -82,7 +88,7 @@ def _ended(pod: observed.Pod) -> str:
     return f"it has ended ({status.get('phase')}{why})"
 
 
-def _units(clique: observed.Clique, wanted: str) -> list[Unit]:
+def _units(clique: observed.ObservedClique, wanted: str) -> list[Unit]:
     """In the order of the pods. Of two pods at one index the better one stands there, the other is one too many."""
     holders: dict[int, int] = {}
     for position, pod in enumerate(clique.pods):

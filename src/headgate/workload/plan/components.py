@@ -46,7 +46,7 @@ def _empty(situation: Situation, index: int) -> observed.ObservedReplica:
     return observed.ObservedReplica(
         index,
         cliques={
-            clique.name: observed.Clique(
+            clique.name: observed.ObservedClique(
                 names.standalone_clique(pcs.name, index, clique.name), clique.name, clique.min_available
             )
             for clique in pcs.template.standalone_cliques
@@ -139,7 +139,11 @@ def _first_replicas(
 
 
 def _standalone(
-    situation: Situation, index: int, clique: observed.Clique, template: model.Clique, wanted: Revision
+    situation: Situation,
+    index: int,
+    clique: observed.ObservedClique,
+    template: model.Clique,
+    wanted: Revision,
 ) -> None:
     is_autoscaled = template.auto_scaling is not None
     live = clique.live_object
@@ -172,7 +176,7 @@ def _standalone(
 
 
 def _revisions_of_pods(
-    situation: Situation, clique: observed.Clique, content: str
+    situation: Situation, clique: observed.ObservedClique, content: str
 ) -> tuple[dict[int, str], dict[int, str]]:
     if not situation.is_aborted:
         return {}, {}

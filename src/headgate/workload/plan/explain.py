@@ -200,7 +200,7 @@ def _availability(is_available: bool) -> str:
     return "available" if is_available else "not available"
 
 
-def _clique(situation: Situation, name: str, clique: observed.Clique) -> ExplanationTree:
+def _clique(situation: Situation, name: str, clique: observed.ObservedClique) -> ExplanationTree:
     item = clique.live_object
     wanted = int(item.spec.get("replicas", 0)) if item is not None else 0
     pods = (_pod(situation, pod, wanted) for pod in sorted(clique.pods, key=lambda pod: pod.index))

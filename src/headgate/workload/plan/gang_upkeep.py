@@ -82,7 +82,7 @@ def _pod_groups(
     return tuple(PodGroup(clique.name, name, clique.min_available) for name, clique in known.cliques.items())
 
 
-def _is_scheduled(gang: Gang, by_name: Mapping[str, observed.Clique]) -> bool:
+def _is_scheduled(gang: Gang, by_name: Mapping[str, observed.ObservedClique]) -> bool:
     return all(
         group.name in by_name and by_name[group.name].bound >= group.min_replicas for group in gang.groups
     )
@@ -97,7 +97,7 @@ def _sync(
     gang: Gang,
     item: Object | None,
     seen: Object | None,
-    by_name: Mapping[str, observed.Clique],
+    by_name: Mapping[str, observed.ObservedClique],
     wanted: Revision,
 ) -> None:
     if item is not None and item.deleted_at is not None:
@@ -166,7 +166,7 @@ def _references_of(group: Mapping[str, Any]) -> list[str]:
     return [str(reference.get("name")) for reference in found if isinstance(reference, dict)]
 
 
-def _references(situation: Situation, clique: observed.Clique | None) -> list[str]:
+def _references(situation: Situation, clique: observed.ObservedClique | None) -> list[str]:
     if clique is None:
         return []
     deleted = situation.writes.deleted_uids
@@ -187,13 +187,15 @@ def _says(item: Object, gang: Gang, references: Mapping[str, list[str]]) -> bool
 
 
 def waited_for(
-    situation: Situation, clique: observed.Clique, by_name: Mapping[str, observed.Clique]
+    situation: Situation, clique: observed.ObservedClique, by_name: Mapping[str, observed.ObservedClique]
 ) -> list[str]:
     """The cliques that are not up yet, and for which the gates of this one's pods stay closed."""
     return parents_not_up(clique, by_name) if situation.gates_startup else []
 
 
-def parents_not_up(clique: observed.Clique, by_name: Mapping[str, observed.Clique]) -> list[str]:
+def parents_not_up(
+    clique: observed.ObservedClique, by_name: Mapping[str, observed.ObservedClique]
+) -> list[str]:
     """The cliques that are not up yet, and that this one starts after."""
     item = clique.live_object
     named = item.spec.get("startsAfter") if item is not None else None
@@ -204,7 +206,9 @@ def parents_not_up(clique: observed.Clique, by_name: Mapping[str, observed.Cliqu
     ]
 
 
-def _open_gates(situation: Situation, clique: observed.Clique, gang: Object | None, group_name: str) -> None:
+def _open_gates(
+    situation: Situation, clique: observed.ObservedClique, gang: Object | None, group_name: str
+) -> None:
     """Only for pods that the gang was seen to refer to: the scheduler must be able to know what belongs together."""
     if gang is None or clique.bound == clique.live:
         return

@@ -154,7 +154,7 @@ def _upkeep(
         )
 
 
-def _follows(situation: Situation, members: Mapping[str, observed.Clique], wanted: Revision) -> bool:
+def _follows(situation: Situation, members: Mapping[str, observed.ObservedClique], wanted: Revision) -> bool:
     """Where replicas are recreated whole, what is wanted is what a replica's pods are: a clique that was moved ahead of
     its pods while somebody else was to delete them goes back to them."""
     return situation.strategy == "ReplicaRecreate" and all(

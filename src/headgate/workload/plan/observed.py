@@ -29,7 +29,7 @@ class Pod(msgspec.Struct, gc=False):
     is_dead: bool = False
 
 
-class Clique(msgspec.Struct):
+class ObservedClique(msgspec.Struct):
     """A PodClique and its pods. `object` is None when only pods are left, or nothing is there yet."""
 
     name: str
@@ -83,7 +83,7 @@ class GroupReplica(msgspec.Struct):
     """One replica of a scaling group; `cliques` has an entry for every member clique."""
 
     index: int
-    cliques: dict[str, Clique]
+    cliques: dict[str, ObservedClique]
     is_going: bool = False
     """Nothing of it is to stay: what is left are objects and pods that are on their way out."""
     is_available: bool = False
@@ -139,18 +139,18 @@ class ObservedReplica(msgspec.Struct):
     index: int
     objects: list[Object] = []
     service: Object | None = None
-    cliques: dict[str, Clique] = {}
+    cliques: dict[str, ObservedClique] = {}
     """The standalone cliques by their name in the template."""
     groups: dict[str, ObservedGroup] = {}
     gangs: dict[str, Object] = {}
-    strays: list[Clique] = []
+    strays: list[ObservedClique] = []
     """Cliques that the template has no place for."""
 
     @property
     def is_held(self) -> bool:
         return bool(self.objects) or any(clique.pods for clique in self.all_cliques())
 
-    def all_cliques(self) -> Iterator[Clique]:
+    def all_cliques(self) -> Iterator[ObservedClique]:
         yield from self.cliques.values()
         for group in self.groups.values():
             for replica in group.replicas.values():
@@ -181,7 +181,7 @@ class ObservedReplica(msgspec.Struct):
         )
 
 
-def has_content_of(cliques: Mapping[str, Clique], revision: Revision) -> bool:
+def has_content_of(cliques: Mapping[str, ObservedClique], revision: Revision) -> bool:
     hashes = revision.clique_hashes
     return all(clique.has_only(hashes.get(name, "")) for name, clique in cliques.items())
 
@@ -353,16 +353,16 @@ def _clique(
     objects: dict[str, Object],
     pods: dict[str, list[Object]],
     owner: str,
-) -> Clique:
+) -> ObservedClique:
     item = objects.pop(name, None)
-    clique = Clique(name, clique_name, min_available, item)
+    clique = ObservedClique(name, clique_name, min_available, item)
     clique.is_going = item is not None and is_leaving(item, owner)
     uid = item.uid if item is not None and not clique.is_going else ""
     _add_pods(clique, pods.pop(name, ()), uid)
     return clique
 
 
-def _add_pods(clique: Clique, items: Sequence[Object], owner: str) -> None:
+def _add_pods(clique: ObservedClique, items: Sequence[Object], owner: str) -> None:
     """The one loop that runs for every pod in every pass."""
     live = bound = available = 0
     add, add_index, add_hash = clique.pods.append, clique.indices.add, clique.hashes.add
@@ -424,6 +424,6 @@ def _place_strays(replicas: dict[int, ObservedReplica], pods: Mapping[str, Seque
     for name, group in pods.items():
         index = replica_index(group[0])
         if index is not None:
-            clique = Clique(name, "")
+            clique = ObservedClique(name, "")
             _add_pods(clique, group, "")
             replicas[index].strays.append(clique)

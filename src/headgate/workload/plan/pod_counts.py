@@ -34,7 +34,9 @@ def _of_replica(situation: Situation, index: int) -> Iterator[tuple[int, int]]:
                 yield _of_clique(situation, part.name, part.spec.replicas, found)
 
 
-def _of_clique(situation: Situation, name: str, replicas: int, found: seen.Clique | None) -> tuple[int, int]:
+def _of_clique(
+    situation: Situation, name: str, replicas: int, found: seen.ObservedClique | None
+) -> tuple[int, int]:
     item = found.live_object if found is not None else None
     wanted = int(item.spec.get("replicas", 0)) if item is not None else replicas
     content = situation.target.clique_hashes.get(name)

@@ -171,7 +171,7 @@ def is_settled(replica: observed.ObservedReplica) -> bool:
     )
 
 
-def _is_clique_settled(clique: observed.Clique) -> bool:
+def _is_clique_settled(clique: observed.ObservedClique) -> bool:
     return clique.object is not None and clique.is_settled(int(clique.object.spec.get("replicas", 0)))
 
 

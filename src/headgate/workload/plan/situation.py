@@ -70,7 +70,7 @@ class Writes(msgspec.Struct):
     def delete_pod(self, pod: observed.Pod, reason: str) -> None:
         self.delete(pod.object, reason, only_as_seen=not pod.is_available)
 
-    def delete_clique(self, clique: observed.Clique, reason: str) -> None:
+    def delete_clique(self, clique: observed.ObservedClique, reason: str) -> None:
         """The clique before its pods: what is left when the planner stops in between is then on its way out."""
         if clique.object is not None:
             self.delete(clique.object, reason)

@@ -96,7 +96,7 @@ def _in_member(
     name: str,
     member: observed.GroupReplica,
     is_surge: bool,
-    by_name: Mapping[str, observed.Clique],
+    by_name: Mapping[str, observed.ObservedClique],
 ) -> Iterator[Stuck]:
     """Of a replica of a group that is not available. It waits for others where all that it lacks does."""
     cliques = list(member.cliques.values())
@@ -113,7 +113,9 @@ def _in_member(
         yield waiting
 
 
-def _in_clique(situation: Situation, clique: observed.Clique, waited: Sequence[str] = ()) -> Iterator[Stuck]:
+def _in_clique(
+    situation: Situation, clique: observed.ObservedClique, waited: Sequence[str] = ()
+) -> Iterator[Stuck]:
     item = clique.live_object
     if item is None:
         yield from _going(situation, f"clique {clique.name}", [clique])
@@ -136,7 +138,7 @@ def _in_clique(situation: Situation, clique: observed.Clique, waited: Sequence[s
         )
 
 
-def _cliques_of(group: observed.ObservedGroup) -> Iterator[observed.Clique]:
+def _cliques_of(group: observed.ObservedGroup) -> Iterator[observed.ObservedClique]:
     for replica in group.replicas.values():
         yield from replica.cliques.values()
 
@@ -156,7 +158,7 @@ def _has_started(pod: observed.Pod) -> bool:
 
 def _waiting(
     shown: str,
-    cliques: list[observed.Clique],
+    cliques: list[observed.ObservedClique],
     situation: Situation,
     is_surge: bool,
     waited: Sequence[str] = (),
@@ -225,7 +227,7 @@ def _said(
     )
 
 
-def _incomplete(shown: str, cliques: Iterable[observed.Clique], situation: Situation) -> Stuck:
+def _incomplete(shown: str, cliques: Iterable[observed.ObservedClique], situation: Situation) -> Stuck:
     """All pods that it has are available; others are on their way out, or not made yet."""
     pods = [pod for clique in cliques for pod in clique.pods]
     going = [pod for pod in pods if pod.is_going]
@@ -241,7 +243,7 @@ def _incomplete(shown: str, cliques: Iterable[observed.Clique], situation: Situa
 
 
 def _going(
-    situation: Situation, shown: str, cliques: Iterable[observed.Clique], *, comes_back: bool = True
+    situation: Situation, shown: str, cliques: Iterable[observed.ObservedClique], *, comes_back: bool = True
 ) -> Iterator[Stuck]:
     pods = [pod for clique in cliques for pod in clique.pods]
     return _going_pods(situation, shown, pods, comes_back=comes_back)

@@ -28,12 +28,12 @@ def plan(situation: Situation) -> None:
                 _recycle(situation, group, delay)
 
 
-def _parts(replica: observed.ObservedReplica) -> Iterator[observed.Clique | observed.ObservedGroup]:
+def _parts(replica: observed.ObservedReplica) -> Iterator[observed.ObservedClique | observed.ObservedGroup]:
     yield from replica.cliques.values()
     yield from replica.groups.values()
 
 
-def _breached_since(part: observed.Clique | observed.ObservedGroup) -> int | None:
+def _breached_since(part: observed.ObservedClique | observed.ObservedGroup) -> int | None:
     item = part.live_object
     if item is None or part.is_available or "firstAvailableAt" not in item.status:
         return None

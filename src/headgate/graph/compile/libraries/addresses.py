@@ -6,7 +6,7 @@ import ipaddress
 from typing import Any
 
 from headgate import cel
-from headgate.cel import values
+from headgate.cel.core import values
 from headgate.graph.compile.libraries.comparing import is_read_by, method
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address

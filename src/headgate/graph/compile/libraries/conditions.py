@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headgate import cel
-from headgate.cel import values
+from headgate.cel.core import values
 
 KEYS = ("type", "status", "reason", "message")
 STATUSES = ("True", "False", "Unknown")

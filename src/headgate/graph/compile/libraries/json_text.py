@@ -3,7 +3,7 @@
 import json
 
 from headgate import cel
-from headgate.cel import values
+from headgate.cel.core import values
 
 _ESCAPES = str.maketrans(
     {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}

@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 from headgate import cel
-from headgate.cel import equality, values
+from headgate.cel.core import equality, values
+from headgate.cel.core.meter import Meter
 from headgate.cel.library import operators
-from headgate.cel.meter import Meter
 
 _LIST = cel.list_of(cel.DYN)
 _SEARCH_STEPS = 1_000_000

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from headgate import cel
-from headgate.cel import values
+from headgate.cel.core import values
 from headgate.graph.compile.libraries.comparing import Comparable, is_read_by, method
 from headgate.kernel import amounts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from headgate import cel
-from headgate.cel import values
+from headgate.cel.core import values
 from headgate.graph.compile.libraries.comparing import is_read_by, method
 
 _URL = re.compile(

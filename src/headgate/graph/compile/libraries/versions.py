@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from headgate import cel
-from headgate.cel import values
+from headgate.cel.core import values
 from headgate.graph.compile.libraries.comparing import Comparable, method
 
 _NUMBER = r"(?:0|[1-9][0-9]*)"

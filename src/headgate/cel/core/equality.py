@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from headgate.cel import values
-from headgate.cel.errors import EvaluationError
-from headgate.cel.meter import Meter
-from headgate.cel.values import Optional
+from headgate.cel.core import values
+from headgate.cel.core.errors import EvaluationError
+from headgate.cel.core.meter import Meter
+from headgate.cel.core.values import Optional
 
 ELEMENT_STEPS: Final = 5
 """What it costs to compare one element of a list, and twice that for the list itself."""

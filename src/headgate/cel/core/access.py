@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from headgate.cel import equality, values
-from headgate.cel.equality import MISSING
-from headgate.cel.errors import EvaluationError, MissingKey
-from headgate.cel.meter import Meter
-from headgate.cel.values import NONE, Optional
+from headgate.cel.core import equality, values
+from headgate.cel.core.equality import MISSING
+from headgate.cel.core.errors import EvaluationError, MissingKey
+from headgate.cel.core.meter import Meter
+from headgate.cel.core.values import NONE, Optional
 
 
 def field(operand: object, name: str) -> object:

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from headgate.fleet.model import changes
 from headgate.kernel.problems import Problem
-from headgate.simulate.times import When
+from headgate.simulate.model.times import When
 
 Text = Annotated[str, Meta(min_length=1)]
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from headgate.cel import equality, values
-from headgate.cel.errors import BudgetExceeded, EvaluationError
-from headgate.cel.meter import Meter
-from headgate.cel.values import Uint
+from headgate.cel.core import equality, values
+from headgate.cel.core.errors import BudgetExceeded, EvaluationError
+from headgate.cel.core.meter import Meter
+from headgate.cel.core.values import Uint
 
 SIZE_LIMIT = 10_000_000
 """Characters or elements of one value, whatever the budget."""

@@ -8,9 +8,9 @@ from typing import Generic, Protocol, TypeVar
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
-from headgate.workload import family, model
+from headgate.workload import model
 from headgate.workload.checks import claims
-from headgate.workload.plan import children
+from headgate.workload.plan import children, family
 
 PlanT = TypeVar("PlanT")
 Planner = Callable[

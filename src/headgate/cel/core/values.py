@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from headgate.cel.errors import EvaluationError, MissingKey
+from headgate.cel.core.errors import EvaluationError, MissingKey
 
 INT_MINIMUM: Final = -(2**63)
 INT_MAXIMUM: Final = 2**63 - 1

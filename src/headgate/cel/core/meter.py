@@ -5,7 +5,7 @@ is produced or searched is charged by its size, so that an expression ends withi
 operation would be large.
 """
 
-from headgate.cel.errors import BudgetExceeded
+from headgate.cel.core.errors import BudgetExceeded
 
 DEFAULT_STEPS = 1_000_000
 SELECTOR_STEPS = 20_000

@@ -17,8 +17,8 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem
 from headgate.kernel.rendering import Document
 from headgate.promises.watch import Violation
-from headgate.simulate.group_steps import GroupStep
-from headgate.simulate.usage import Usage
+from headgate.simulate.model.group_steps import GroupProgress
+from headgate.simulate.model.usage import Usage
 
 _NEVER = 2**62
 _OF_A_JOB = (
@@ -166,7 +166,7 @@ class Result(msgspec.Struct):
     groups: list[records.Group]
     usage: list[Usage]
     tags: Mapping[str, str]
-    group_steps: list[GroupStep] = []
+    group_steps: list[GroupProgress] = []
     """What became of the groups, in the order in which it did."""
     explanations: list[Explained] = []
     snapshots: list[SnapshotTaken] = []

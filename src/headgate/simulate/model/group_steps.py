@@ -8,7 +8,7 @@ from headgate.fleet.model import records
 from headgate.kernel.instants import Instant
 
 
-class GroupStep(msgspec.Struct, frozen=True):
+class GroupProgress(msgspec.Struct, frozen=True):
     """`locked` is deployment and version of whatever runs in the group."""
 
     at: Instant
@@ -22,19 +22,19 @@ class GroupStep(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-def newest(group: records.Group, now: Instant) -> GroupStep:
+def newest(group: records.Group, now: Instant) -> GroupProgress:
     return _step(group, now, group.status)
 
 
-def looking_back(groups: Iterable[records.Group]) -> Iterator[GroupStep]:
+def looking_back(groups: Iterable[records.Group]) -> Iterator[GroupProgress]:
     """Of groups that nobody watched, as far as their records still say it: not what was locked later."""
     for group in groups:
         for transition in group.history:
             yield _step(group, transition.at, transition.status)
 
 
-def _step(group: records.Group, at: Instant, status: str) -> GroupStep:
-    return GroupStep(
+def _step(group: records.Group, at: Instant, status: str) -> GroupProgress:
+    return GroupProgress(
         at,
         group.id,
         group.policy,

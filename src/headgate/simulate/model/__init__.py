@@ -1,0 +1,1 @@
+"""What a scenario says, step by step, and what comes of playing it."""
