@@ -13,6 +13,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MOST_FUNCTIONS_OF_A_PUBLISH, MOST_FILES_OF_A_PUBLISH = 300, 60
 """A new layer on the way of a publish is somebody's decision. They only go down."""
+MOST_NAMES_FOR_TESTS = 2
+"""What shows a test all there is, where production needs only what has changed."""
 MEASURE = runpy.run_path(str(ROOT / "scripts" / "measure"))
 
 
@@ -28,6 +30,8 @@ def test_every_figure_is_printed_on_a_line_of_its_own() -> None:
     assert len(figures) == len(printed.splitlines())
     assert 100 < int(figures["functions of one publish"]) <= MOST_FUNCTIONS_OF_A_PUBLISH
     assert 20 < int(figures["files of one publish"]) <= MOST_FILES_OF_A_PUBLISH
+    assert figures["names that nobody uses"] == figures["arguments that nobody reads"] == "0"
+    assert int(figures["names that only tests use"]) <= MOST_NAMES_FOR_TESTS
     assert int(figures["lines of fleet"]) < int(figures["lines"])
 
 
@@ -95,6 +99,45 @@ def test_a_function_that_is_written_twice_is_found_under_its_other_name() -> Non
         module("graph/b.py", "def multiplied(values):\n" + body.format("values").replace("+=", "*=")),
     ]
     assert MEASURE["written_twice"](of) == [["fleet/a.py:1 sum_of", "graph/a.py:1 added"]]
+
+
+def test_a_name_that_nobody_uses_is_found_however_it_could_be_used() -> None:
+    of = [
+        module("fleet/__init__.py", ""),
+        module("graph/__init__.py", ""),
+        module(
+            "fleet/a.py",
+            "LIMIT = 1\nSPARE = 2\nROUTES = ()\ndef one(): ...\ndef two(): ...\ndef three(): return three\n@command\ndef four(): ...",
+        ),
+        module(
+            "fleet/b.py",
+            "from headgate.fleet import a\nfrom headgate.fleet.a import one\nprint(a.LIMIT, one, a.four)",
+        ),
+        module("fleet/c.py", "from headgate.graph import a\na.two()\n__all__ = ['five']\ndef five(): ..."),
+    ]
+    uses = MEASURE["Uses"](of)
+    for each in of:
+        uses.add(each.tree, each.dotted)
+    assert MEASURE["unused_names"](of, uses) == [
+        "fleet/a.py:2 SPARE",
+        "fleet/a.py:5 two",
+        "fleet/a.py:6 three",
+    ]
+
+
+def test_an_argument_that_nobody_reads_is_found_where_no_one_else_asks_for_it() -> None:
+    of = [
+        module("fleet/__init__.py", ""),
+        module(
+            "fleet/a.py",
+            "def one(x, y): return x\ndef two(x, y): return x\ndef three(_, y): return y\none(1, 2)",
+        ),
+        module("fleet/b.py", "from headgate.fleet import a\nhand_over(a.two)\na.one(1, 2)"),
+    ]
+    uses = MEASURE["Uses"](of)
+    for each in of:
+        uses.add(each.tree, each.dotted)
+    assert MEASURE["unused_arguments"](of, uses) == ["fleet/a.py:1 one(y)"]
 
 
 def test_comments_for_tools_are_not_counted() -> None:

@@ -57,6 +57,16 @@ def test_a_pod_that_becomes_ready_as_another_goes_takes_its_place() -> None:
     assert value(f"result.pods.leastReady('{DAY}09:00:00Z')", pods=pods) == 1
 
 
+@pytest.mark.parametrize(
+    ("peaks", "holds"), [((1, 2), True), ((2,), True), ((1, 3), False), ((3, 1), False), ((), False)]
+)
+def test_limits_hold_if_no_budget_was_ever_over_its_own_and_there_are_some(
+    peaks: tuple[int, ...], holds: bool
+) -> None:
+    budgets = [{"peak": peak, "limit": 2} for peak in peaks]
+    assert value("result.budgets.withinLimits()", budgets=budgets) is holds
+
+
 def test_they_are_for_lists_of_the_result() -> None:
     with pytest.raises(cel.EvaluationError, match=r"living\(\) is for lists of the result"):
         value("result.names.living()", names=["a"])

@@ -47,10 +47,11 @@ def test_of_alternatives_each_is_shown() -> None:
     ]
 
 
-def test_a_walk_over_a_list_shows_the_list() -> None:
-    assert '  result.budgets is [{"peak": 3, "limit": 2}]' in message(
-        "result.budgets.all(b, b.peak <= b.limit)"
-    )
+@pytest.mark.parametrize(
+    "text", ["result.budgets.all(b, b.peak <= b.limit)", "result.budgets.withinLimits()"]
+)
+def test_a_walk_over_a_list_shows_the_list(text: str) -> None:
+    assert '  result.budgets is [{"peak": 3, "limit": 2}]' in message(text)
 
 
 def test_an_expression_that_fails_to_evaluate_says_so() -> None:

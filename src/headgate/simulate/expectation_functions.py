@@ -50,6 +50,12 @@ def least_ready(pods: Sequence[Any], since: str) -> int:
     )
 
 
+def within_limits(budgets: Sequence[Any]) -> bool:
+    """Whether none of the budgets ever held more than its limit. Of no budgets nothing is known, so that is false."""
+    used = [_map(item, "withinLimits") for item in budgets]
+    return bool(used) and all(budget["peak"] <= budget["limit"] for budget in used)
+
+
 def _map(item: Any, function: str) -> Mapping[str, Any]:
     if not isinstance(item, Mapping):
         raise cel.EvaluationError(f"{function}() is for lists of the result, such as result.pods")
@@ -60,5 +66,6 @@ FUNCTIONS = (
     cel.Function("rows", (cel.DYN, cel.STRING), cel.list_of(cel.STRING), rows, member=True),
     cel.Function("living", (cel.DYN,), cel.list_of(cel.DYN), living, member=True),
     cel.Function("leastReady", (cel.DYN, cel.STRING), cel.INT, least_ready, member=True),
+    cel.Function("withinLimits", (cel.DYN,), cel.BOOL, within_limits, member=True),
 )
 EXPECT = cel.CelEnvironment({"result": cel.DYN}, FUNCTIONS)

@@ -59,6 +59,15 @@ def test_an_invalid_set_is_recorded_with_all_its_problems() -> None:
     assert {pod["pcs"] for pod in result.pods} == {"good"}
 
 
+def test_a_scenario_whose_budget_is_exceeded_fails_by_its_limits() -> None:
+    """As with a planner that heeds no budget: both pods are replaced at once."""
+    expect = [{"name": "no budget is exceeded", "that": "result.budgets.withinLimits()"}]
+    result = play_trivially(new_image("app:2", WEB), objects=[pod_clique_set(WEB)], expect=expect)
+    [expected] = result.expectations
+    assert not expected.passed
+    assert "result.budgets is [" in expected.message
+
+
 def test_an_edit_that_may_not_be_made_is_refused_and_changes_nothing() -> None:
     result = play_trivially(new_image("app:2", clique("other")), objects=[pod_clique_set(WEB)])
     assert [item.step for item in result.rejected] == ["timeline[0].patch"]
