@@ -13,8 +13,8 @@ from headgate.fleet.cycles import (
     ordered_rollbacks,
     overruling,
     readiness,
+    retries,
     shape,
-    targets,
     unclaimed,
 )
 from headgate.fleet.cycles.choosing import Choices
@@ -247,7 +247,7 @@ def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Bl
 
 def _wait_for_what_is_paused(state: State, target: Target, blockers: Blockers) -> None:
     """A retry that was ordered before the bracket came, of what somebody has paused, is made when that is ready again."""
-    version = targets.paused_retry(state, target)
+    version = retries.paused_retry(state, target)
     held = gates.paused(version) if version is not None else None
     if held is not None:
         blockers.add(held)

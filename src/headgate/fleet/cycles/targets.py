@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from headgate.fleet.cycles import jobs, withdrawing
+from headgate.fleet.cycles import jobs, retries, withdrawing
 from headgate.fleet.gates import dependencies, gates, rejecting, rollouts
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import JobKind, Variables
@@ -96,9 +96,9 @@ def plan(state: State, target: Target, now: Instant) -> TargetPlan:
     if record.ordered == "redeploy" and record.deployed is not None:
         return _ordered(state, target, record.deployed, "redeploy", now, blockers)
     resolved = variables.resolve(state, target) if state.has_variables_for(target) else ()
-    retried = _retried_release(state, target) if record.retry_at is not None else None
+    retried = retries.retried_release(state, target) if record.retry_at is not None else None
     is_awaited = retried is not None or record.ordered == "retry"
-    paused = paused_retry(state, target) if is_awaited else None
+    paused = retries.paused_retry(state, target) if is_awaited else None
     for version in contenders(state, target, blockers.add_flaw):
         if paused is not None and version.order < paused.order:
             break
@@ -124,7 +124,7 @@ def plan(state: State, target: Target, now: Instant) -> TargetPlan:
             return TargetPlan(found, blockers)
         if version.id == record.deployed:
             break
-        if record.retry_at is not None and retried_version(state, target) == version.id:
+        if record.retry_at is not None and retries.retried_version(state, target) == version.id:
             # Between two attempts nothing older is tried in its place, also if the next attempt is due and a gate is in the
             # way: the two would take turns, and neither would ever have used up its attempts.
             if record.retry_at > now:
@@ -147,42 +147,10 @@ def end(state: State, target: Target, endings: Sequence[Ending], now: Instant) -
         if isinstance(ending, EndedAttempts):
             jobs.end_attempts(state, target, now, ending.why)
         elif ending == "retry":
-            give_up_retry(state, target)
+            retries.give_up_retry(state, target)
         else:
             target.record.ordered = None
             state.target_changed(target)
-
-
-def give_up_retry(state: State, target: Target) -> None:
-    """What the attempt kept from being tried may be tried now: the target is looked at again."""
-    target.record.retry_at = None
-    state.target_changed(target)
-    state.touch(target)
-
-
-def _retried_release(state: State, target: Target) -> tuple[str, Variables] | None:
-    """What waits for its next attempt here; if it is not wanted any more, the attempt is off."""
-    record = target.record
-    if record.retry_at is None or not record.attempts:
-        return None
-    last = state.jobs[record.attempts[-1]]
-    return last.version, last.variables
-
-
-def retried_version(state: State, target: Target) -> str | None:
-    """The version whose next attempt is waited for."""
-    retried = _retried_release(state, target)
-    return retried[0] if retried is not None else None
-
-
-def paused_retry(state: State, target: Target) -> VersionNode | None:
-    """The version whose next attempt is waited for, or was ordered, if somebody has paused it: it only waits, and nothing
-    older is tried."""
-    failed = jobs.unsettled(state, target) if target.record.ordered == "retry" else None
-    version = state.version(failed.version if failed is not None else retried_version(state, target))
-    if version is None or version.object.status != "paused" or version.id == target.record.deployed:
-        return None
-    return version
 
 
 def contenders(state: State, target: Target, on_flaw: OnFlaw | None = None) -> Iterator[VersionNode]:
@@ -273,7 +241,7 @@ def _new_version(
             if is_tried_again and one.verdict.outcome == "denied":
                 return EndedAttempts(one.verdict.message)
             if is_tried_again:
-                _watch_for_denials(target, version, judged, blockers)
+                retries.watch_for_denials(target, version, judged, blockers)
             return None
         judged.append(one)
     deployed = candidates.deployed_version(state, target)
@@ -281,10 +249,10 @@ def _new_version(
     kind: JobKind = "rollback" if going_back else "deploy"
     attempt, retry_at = 1, None
     if record.attempts:
-        attempt, retry_at = _attempt(state, target, version, resolved, kind)
+        attempt, retry_at = retries.next_attempt(state, target, version, resolved, kind)
     if retry_at is not None and retry_at > now:
         blockers.requeue(retry_at)
-        _watch_for_denials(target, version, judged, blockers)
+        retries.watch_for_denials(target, version, judged, blockers)
         return None
     return Release(
         version,
@@ -295,30 +263,6 @@ def _new_version(
         _start_key(target, version, judged, is_repair=going_back or attempt > 1 or record.ordered == "retry"),
         rejecting.sentence(deployed) if going_back and deployed is not None else record.ordered or "",
     )
-
-
-def _watch_for_denials(
-    target: Target, version: VersionNode, passed: list[GateResult], blockers: Blockers
-) -> None:
-    """Whatever allows the next attempt may come to deny it before it is made, and that ends the attempts at once."""
-    for one in passed:
-        blockers.add(one)
-    for rule in target.rules.of(GradualRollout):
-        blockers.watch(wakes.breaker(rule.id, version.id))
-
-
-def _attempt(
-    state: State, target: Target, version: VersionNode, resolved: Variables, kind: JobKind
-) -> tuple[int, Instant | None]:
-    """The number of the next attempt of this release, and from when it may be made. To go back to a version is another
-    thing than to deploy it."""
-    record = target.record
-    last = state.last_attempt(record.attempts)
-    if last is None or last.version != version.id or not variables.are_same(last.variables, resolved):
-        return 1, None
-    if (last.kind == "rollback") != (kind == "rollback"):
-        return 1, None
-    return last.attempt + 1, record.retry_at
 
 
 def _same_version(
@@ -336,7 +280,7 @@ def _same_version(
             blockers.add(one)
             return None
         judged.append(one)
-    attempt, retry_at = _attempt(state, target, version, resolved, "variable")
+    attempt, retry_at = retries.next_attempt(state, target, version, resolved, "variable")
     if retry_at is not None and retry_at > now:
         blockers.requeue(retry_at)
         return None
@@ -365,7 +309,7 @@ def _ordered(
     resolved = variables.resolve(state, target)
     attempt, retry_at = 1, None
     if record.retry_at is not None:
-        attempt, retry_at = _attempt(state, target, version, resolved, kind)
+        attempt, retry_at = retries.next_attempt(state, target, version, resolved, kind)
     if retry_at is not None and retry_at > now:
         blockers.requeue(retry_at)
         return TargetPlan(None, blockers)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.fleet.cycles import jobs, readiness, sites, targets
+from headgate.fleet.cycles import jobs, readiness, retries, sites, targets
 from headgate.fleet.cycles.readiness import GroupStart
 from headgate.fleet.cycles.targets import Release
 from headgate.fleet.gates import dependencies
@@ -148,7 +148,7 @@ def _reconcile(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Bl
     if plan.endings:
         targets.end(state, unit, plan.endings, now)
     if unit.record.retry_at is not None and found is not None and _takes_a_place_too_many(state, unit, found):
-        targets.give_up_retry(state, unit)
+        retries.give_up_retry(state, unit)
     if unit.record.slots:
         holds.settle_target(state, unit)
     return found, plan.blockers

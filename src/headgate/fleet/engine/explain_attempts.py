@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.fleet.cycles import targets
+from headgate.fleet.cycles import retries, targets
 from headgate.fleet.engine import explain_rollbacks, target_states
 from headgate.fleet.gates import rejecting
 from headgate.fleet.rules.retry import Retry
@@ -75,7 +75,7 @@ def of_stranded(state: State, target: Target) -> Iterator[Verdict]:
 
 def of_paused(state: State, target: Target) -> Iterator[Verdict]:
     """What failed, and is not tried again before somebody lets it go on."""
-    version = targets.paused_retry(state, target)
+    version = retries.paused_retry(state, target)
     if version is None or target.record.job is not None:
         return
     last = evidence.of_job(state.jobs[target.record.attempts[-1]])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.fleet.cycles import targets
+from headgate.fleet.cycles import retries, targets
 from headgate.fleet.engine import (
     explain_attempts,
     explain_brackets,
@@ -39,7 +39,7 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
             yield version, one
         for table in holds.tables_for(state, (target,)):
             yield version, explain_slots.of_table(state, table, target)
-        if target.record.retry_at is not None and targets.retried_version(state, target) == version.id:
+        if target.record.retry_at is not None and retries.retried_version(state, target) == version.id:
             yield from (
                 (version, one) for one in explain_attempts.of_retry(target, target.record.retry_at, now)
             )
