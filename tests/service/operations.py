@@ -67,7 +67,9 @@ _WRITTEN: dict[str, tuple[Json, Json]] = {
     "VariableSet": ({"variables": {"a": 1}}, {"priority": 3}),
 }
 """What is created of a kind, and what is changed of it; others are created with what they need, and described."""
-COLLECTIONS = tuple(kind.collection for kind in kinds.NAMED)
+NEEDED: dict[str, Json] = {kind.collection: smallest.OBJECTS.get(kind.name, {}) for kind in kinds.NAMED}
+"""The least that is sent to each collection to make one, beside a name."""
+COLLECTIONS = tuple(NEEDED)
 
 
 def _simple() -> Iterator[Request]:

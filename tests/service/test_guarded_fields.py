@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import smallest
 from headgate.api.http import access
 from headgate.fleet.model import kinds
 
@@ -25,9 +26,8 @@ VALUES: dict[str, Any] = {
     "user": "somebody else",
 }
 _NEEDED: dict[str, Json] = {
+    **smallest.OBJECTS,
     "Freeze": {"reason": "why not", "selector": "false"},
-    "Signal": {"value": 1},
-    "Policy": {"rules": []},
 }
 
 

@@ -2,9 +2,10 @@
 
 import html
 import re
-from typing import Any
 
 import pytest
+
+from headgate.fleet.model import kinds
 
 from . import fleet, operations
 from .client import Answer, Client, segment
@@ -25,11 +26,6 @@ REFUSED = [
     "", " ", " a", "a ", "a\nb", "a\rb", "a\tb", "\x1b[31m", "\x7f", "a\u202eb", "\u200b", "\ufeff", "a\u2028b", "\ue000",
     "a" * 254, "😀" * 254, "\ufffe", "👨\u200d👩\u200d👧",
 ]  # fmt: skip
-BODIES: dict[str, dict[str, Any]] = {
-    "policies": {"rules": []},
-    "freezes": {"reason": "r"},
-    "signals": {"value": 1},
-}
 WITHOUT_SLASH = {"resources", "environments", "deployments"}
 
 
@@ -46,7 +42,7 @@ def is_refused(name: str, collection: str) -> bool:
 @pytest.mark.parametrize("collection", operations.COLLECTIONS)
 def test_what_is_stored_is_found_changed_and_deleted_by_its_name(client: Client, collection: str) -> None:
     for name in STORABLE:
-        body = BODIES.get(collection, {})
+        body = operations.NEEDED[collection]
         created = client.call("POST", f"/v1/{collection}", {"name": name, **body})
         if is_refused(name, collection):
             assert_refused(created)
@@ -65,14 +61,9 @@ def test_what_is_stored_is_found_changed_and_deleted_by_its_name(client: Client,
 
 @pytest.mark.parametrize("collection", operations.COLLECTIONS)
 def test_a_name_that_nobody_could_read_is_refused(client: Client, collection: str) -> None:
-    kind = {
-        "variables": "VariableSet",
-        "job-agents": "JobAgent",
-        "policies": "Policy",
-        "freezes": "Freeze",
-    }.get(collection, collection[:-1].capitalize())
+    kind = next(one.name for one in kinds.NAMED if one.collection == collection)
     for name in REFUSED:
-        body = BODIES.get(collection, {})
+        body = operations.NEEDED[collection]
         assert_refused(client.call("POST", f"/v1/{collection}", {"name": name, **body}))
         assert_refused(client.call("PUT", f"/v1/{collection}/{segment(name)}", body))
         assert_refused(client.call("POST", "/v1/apply", {"manifests": [fleet.manifest(kind, name, **body)]}))

@@ -13,11 +13,7 @@ import pytest
 from . import fleet, operations
 from .client import Client
 
-BODIES: dict[str, dict[str, Any]] = {
-    "policies": {"rules": []},
-    "freezes": {"reason": "r", "selector": "false"},
-    "signals": {"value": 1},
-}
+BODIES = {**operations.NEEDED, "freezes": {"reason": "r", "selector": "false"}}
 
 
 def walked(client: Client, path: str, limit: int, **query: Any) -> list[dict[str, Any]]:
@@ -38,7 +34,7 @@ def walked(client: Client, path: str, limit: int, **query: Any) -> list[dict[str
 def test_what_stays_is_found_once_while_others_come_and_go(
     client: Client, collection: str, sort: str
 ) -> None:
-    body = BODIES.get(collection, {})
+    body = BODIES[collection]
     chance = random.Random(f"{collection} {sort}")
     steady = [f"steady-{number}" for number in range(12)]
     passing = [f"{chance.choice('az')}-passing-{number}" for number in range(4)]
