@@ -10,7 +10,8 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from headgate.fleet.engine import manifests
-from headgate.fleet.model import changes
+from headgate.fleet.engine.queries import lookup, versions
+from headgate.fleet.model import changes, kinds
 from headgate.kernel import instants
 from headgate.runtime.commands import Caller, CommandContext, EngineView
 from headgate.store.log import Event
@@ -45,7 +46,7 @@ async def play(process: Process, say: Say) -> None:
 
 
 def _load(context: CommandContext) -> bool:
-    if context.engine.state.resources:
+    if lookup.names(context.engine, kinds.RESOURCE):
         return False
     text = (resources.files("headgate.cli") / "demo_files" / "fleet.yaml").read_text("utf-8")
     for document in manifests.read_documents(text, source="demo"):
@@ -65,10 +66,9 @@ def _publish(deployment: str, tag: str | None) -> Callable[[CommandContext], Non
     """Without a tag, the one after the newest."""
 
     def command(context: CommandContext) -> None:
-        node = context.engine.state.deployments.get(deployment)
-        if node is None:
+        if lookup.get(context.engine, kinds.DEPLOYMENT, deployment) is None:
             return
-        chosen = tag if tag is not None else next_tag([version.tag for version in node.versions])
+        chosen = tag if tag is not None else next_tag(versions.tags_of(context.engine, deployment))
         document = {
             "apiVersion": manifests.API_VERSION,
             "kind": "Version",

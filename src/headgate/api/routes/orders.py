@@ -22,12 +22,6 @@ from headgate.runtime.commands import CommandContext, EngineView, Reply
 MOST_LISTED = 500
 """Targets that an answer names; `count` and `refusedCount` are of all of them."""
 
-_WORDS: dict[Order, str] = {
-    "retry": "be tried again",
-    "rollback": "be rolled back",
-    "redeploy": "be deployed again",
-    "adopt": "be adopted",
-}
 _SUMMARIES: dict[Order, tuple[str, str]] = {
     "retry": ("Try again what failed on a target", "Try again what failed on the targets of a deployment"),
     "rollback": (
@@ -51,7 +45,7 @@ async def act(action: Order, call: Request) -> Answer:
     def command(context: CommandContext) -> Reply:
         engine = context.engine
         target = finding.target(engine, targets.reference(call))
-        with refusals.as_conflict(f"The target cannot {_WORDS[action]}"):
+        with refusals.as_conflict(f"The target cannot {changes.ORDER_WORDS[action]}"):
             context.apply(changes.TargetAction(action, target.name, call.caller.user, to, reason))
         return replies.reply(200, targets.document(engine, target.name, context.now))
 
@@ -96,7 +90,7 @@ def _act_on_many(
     found = order_previews.of(context.engine, change, context.now)
     answer = _document(change, found, given.dry_run)
     if all(one.flaw is not None for one in found):
-        with refusals.as_conflict(f"No target can {_WORDS[action]}"):
+        with refusals.as_conflict(f"No target can {changes.ORDER_WORDS[action]}"):
             context.apply(change)
     else:
         context.apply(change)

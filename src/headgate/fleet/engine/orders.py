@@ -14,7 +14,7 @@ from headgate.fleet.cycles import giving_up, jobs, operators, shape
 from headgate.fleet.engine import selections, target_states
 from headgate.fleet.gates import failures, gates
 from headgate.fleet.model import expressions
-from headgate.fleet.model.changes import GroupAction, Order, TargetAction, TargetsAction
+from headgate.fleet.model.changes import ORDER_WORDS, GroupAction, Order, TargetAction, TargetsAction
 from headgate.fleet.model.records import Group, Job, Member
 from headgate.fleet.state import candidates, holds, references, rollbacks, variables, verifying
 from headgate.fleet.state.state import State
@@ -23,12 +23,6 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 
 FLAWS_NAMED = 3
-_CANNOT = {
-    "retry": "be tried again",
-    "rollback": "be rolled back",
-    "redeploy": "be deployed again",
-    "adopt": "be adopted",
-}
 
 
 class Prospect(msgspec.Struct, frozen=True):
@@ -56,7 +50,7 @@ def act_on_many(state: State, change: TargetsAction, now: Instant) -> None:
     if not able:
         flaws = [one.flaw for one in found if one.flaw is not None]
         more = f"; and {len(flaws) - FLAWS_NAMED} more" if len(flaws) > FLAWS_NAMED else ""
-        message = f"no target can {_CANNOT[change.action]}: {'; '.join(flaws[:FLAWS_NAMED])}{more}"
+        message = f"no target can {ORDER_WORDS[change.action]}: {'; '.join(flaws[:FLAWS_NAMED])}{more}"
         raise Rejected((Problem("deployment", message),))
     to = _wanted(state, change.deployment, change.action, change.to)
     for one in able:

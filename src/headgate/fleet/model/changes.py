@@ -194,6 +194,13 @@ class GroupAction(msgspec.Struct, frozen=True):
 
 
 Order = Literal["retry", "rollback", "redeploy", "adopt"]
+ORDER_WORDS: dict[Order, str] = {
+    "retry": "be tried again",
+    "rollback": "be rolled back",
+    "redeploy": "be deployed again",
+    "adopt": "be adopted",
+}
+"""What a target can, or cannot: the end of a sentence."""
 
 
 class TargetAction(msgspec.Struct, frozen=True):
