@@ -17,13 +17,12 @@ from headgate.fleet.model import objects as model
 from headgate.fleet.model.records import Group
 from headgate.fleet.rules.failure_budget import FailureBudget
 from headgate.fleet.state import candidates, references, rollbacks, units
-from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.state import GateResult, JudgedVersion, State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
 ChangedBy = Literal["time", "event", "person"]
-Verdict = tuple[VersionNode | None, GateResult]
 
 _BY_A_PERSON = frozenset(
     {"approval", "scopedVersion", "failureBudget", "pause", "retry", "rollback", "verification"}
@@ -94,7 +93,7 @@ def _has_failed(group: Group | None) -> bool:
     return group is not None and group.status == "failed"
 
 
-def is_blocked(stance: model.TargetState, held_back: Sequence[Verdict], group: Group | None) -> bool:
+def is_blocked(stance: model.TargetState, held_back: Sequence[JudgedVersion], group: Group | None) -> bool:
     """Whether nothing but a person can change it. What was measured holds nobody back who goes on or goes back."""
     if stance in ("failed", "rolledBack"):
         return True
@@ -104,7 +103,11 @@ def is_blocked(stance: model.TargetState, held_back: Sequence[Verdict], group: G
 
 
 def what_changes(
-    state: State, target: Target, stance: model.TargetState, held_back: Sequence[Verdict], group: Group | None
+    state: State,
+    target: Target,
+    stance: model.TargetState,
+    held_back: Sequence[JudgedVersion],
+    group: Group | None,
 ) -> tuple[str, Instant | None]:
     """The earliest time or the event that can change anything, in a sentence, and the time if it is one."""
     job = state.jobs.get(target.record.job or "")
@@ -142,7 +145,7 @@ def of_target(
     state: State,
     target: Target,
     stance: model.TargetState,
-    held_back: Sequence[Verdict],
+    held_back: Sequence[JudgedVersion],
     group: Group | None,
     now: Instant,
 ) -> tuple[Action, ...]:
