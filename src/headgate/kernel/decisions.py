@@ -165,3 +165,8 @@ def denied(
     **details: object,
 ) -> Verdict:
     return Verdict("denied", reason, words, details, satisfied_at, requeue_at)
+
+
+def error(words: str | Sentence, *, requeue_at: Instant | None = None, **details: object) -> Verdict:
+    """What cannot be asked is never a pass."""
+    return Verdict("error", Reason.EVALUATION_FAILED, words, details, None, requeue_at)
