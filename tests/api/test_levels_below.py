@@ -12,7 +12,7 @@ from agents.support import play, serving
 from headgate.agents.cluster_rollouts import SeenRollout
 from headgate.agents.clusters import Clusters, ReachedCluster
 from headgate.api.levels_below import BegunObject, ClusterLevels
-from headgate.kernel.explanations import ExplanationTree
+from headgate.kernel.explanations import ExplanationTree, PartState
 from headgate.kubernetes.access import ClusterAccess
 from headgate.kubernetes.identities import ApiIdentity, FixedIdentity
 from headgate.kubernetes.resources import ApiResource, Document
@@ -40,7 +40,7 @@ KINDS = {
         }
     ],
 }
-TREE = ExplanationTree("PodCliqueSet web", "workload", "updating")
+TREE = ExplanationTree("PodCliqueSet web", "workload", PartState.UPDATING)
 
 
 async def explained(cluster: ReachedCluster, resource: ApiResource, found: Document) -> SeenRollout | None:

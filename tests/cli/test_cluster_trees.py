@@ -6,20 +6,24 @@ from click.testing import CliRunner
 from headgate.cli import cluster_trees, exit_codes, main
 from headgate.graph.reconcile import labels, operate
 from headgate.kernel import instants
-from headgate.kernel.explanations import ExplanationLine, ExplanationTree
+from headgate.kernel.decisions import Reason
+from headgate.kernel.explanations import ExplanationLine, ExplanationTree, PartFacts, PartState
 from headgate.kernel.objects import Object
 from headgate.screens import tree_text
 
-POD = ExplanationTree("pod web-0", "workload", "not scheduled", "revision 2")
-OTHER = ExplanationTree("pod web-1", "workload", "ready", "revision 1")
-CLIQUE = ExplanationTree("clique front", "workload", "not available", "1 of 2 pods", (), (POD, OTHER))
+POD = ExplanationTree("pod web-0", "workload", PartState.NOT_SCHEDULED, "revision 2")
+OTHER = ExplanationTree("pod web-1", "workload", PartState.READY, "revision 1")
+CLIQUE = ExplanationTree(
+    "clique front", "workload", PartState.NOT_AVAILABLE, "1 of 2 pods", children=(POD, OTHER)
+)
 TREE = ExplanationTree(
     "PodCliqueSet web",
     "workload",
-    "updating",
+    PartState.UPDATING,
     "revision 2",
-    (ExplanationLine("update", "pending", "1 of 2 replicas are available"),),
-    (CLIQUE, ExplanationTree("clique back", "workload", "available")),
+    PartFacts("set", 2),
+    (ExplanationLine("update", "", "pending", Reason.UPDATING, "1 of 2 replicas are available"),),
+    (CLIQUE, ExplanationTree("clique back", "workload", PartState.AVAILABLE)),
 )
 
 
@@ -68,7 +72,7 @@ def test_an_explanation_leaves_out_what_is_settled() -> None:
 
 
 def test_names_of_a_cluster_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster_trees.status("web", ExplanationTree("pod \x1b[2J", "workload", "ready"), "table")
+    cluster_trees.status("web", ExplanationTree("pod \x1b[2J", "workload", PartState.READY), "table")
     assert capsys.readouterr().out == "pod \\x1b[2J: ready\n"
 
 

@@ -15,7 +15,7 @@ from headgate.simulate.model import steps
 from headgate.simulate.model.result import Result
 from headgate.simulate.run import simulate
 from headgate.workload import model, plan
-from headgate.workload.plan import child_status, conditions, explain, set_status
+from headgate.workload.plan import child_status, conditions, set_states, set_status
 
 from . import pages
 from .test_examples import SCENARIOS, played
@@ -37,12 +37,12 @@ STUCK = sorted(
     {
         reason
         for path in Path(plan.__path__[0]).glob("*.py")
-        if path.stem not in ("set_status", "child_status")
+        if path.stem not in ("set_status", "set_states", "child_status")
         for reason in reasons_in(path.read_text("utf-8"))
     }
     - {Reason.PUT_BACK}
 )
-"""Reasons why a unit of a workload is stuck: all that its plan gives, but for those of conditions and of what it announces."""
+"""Reasons why a unit of a workload is stuck: all that its plan gives, but for those of conditions, of a set as a whole and of what it announces."""
 REFUSED_AT_ADMISSION = {Reason.MISCONFIGURED, Reason.NAME_TAKEN}
 """A simulation admits nothing that a webhook would refuse, so no scenario meets these."""
 
@@ -71,6 +71,10 @@ def unnamed(words: Iterator[str] | set[str], page: str) -> list[str]:
 def test_a_stuck_state_has_a_section_that_shows_it(name: str) -> None:
     written = section(FOLDER / "stuck.md", f"`{name}`")
     assert "kind: Scenario" in written
+
+
+def test_what_is_stuck_is_told_from_how_far_the_set_is_by_its_reason() -> None:
+    assert set_states.OF_THE_WHOLE.isdisjoint(STUCK)
 
 
 def test_every_stuck_state_is_met_by_a_scenario_on_a_page() -> None:
@@ -142,7 +146,7 @@ def test_every_field_of_a_status_is_told(kind: str) -> None:
 
 
 def test_every_state_of_an_explanation_is_told() -> None:
-    assert unnamed(set(get_args(explain.State)), "status.md") == []
+    assert unnamed({state.value for state in set_states.REASONS}, "status.md") == []
 
 
 def pictures() -> list[Path]:

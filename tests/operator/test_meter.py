@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from graph.planned import Bench
+from headgate.cluster.simulated.store import replace
+from headgate.graph.reconcile import labels
+from headgate.graph.reconcile.propagate import InstancePlan
 from headgate.kernel.decisions import Reason
 from headgate.kernel.objects import Key
 from headgate.operator.running.meter import OperatorMeter
@@ -28,6 +31,28 @@ def test_objects_that_wait_for_their_wave_are_counted_until_it_comes() -> None:
     bench.settle()
     meter.waits("graphs", POOL, bench.plan().waiting())
     assert waiting(meter, "graph", "WaveFull") == 3
+
+
+def test_an_instance_whose_objects_are_not_looked_at_is_counted_itself() -> None:
+    bench, meter = Bench(2, None), OperatorMeter()
+    for order, count in (("suspended", 1), ("", 0)):
+        pool = bench.store.get(POOL)
+        assert pool is not None
+        marks = {**pool.annotations, labels.RECONCILE: order}
+        bench.store.update(replace(pool, annotations=marks), bench.now, "user")
+        bench.settle()
+        meter.waits("graphs", POOL, bench.plan().waiting())
+        assert waiting(meter, "graph", "ReconciliationSuspended") == count
+
+
+def test_an_instance_without_a_graph_revision_is_counted_by_the_reason_that_explain_gives() -> None:
+    bench, meter = Bench(1, None), OperatorMeter()
+    pool = bench.store.get(POOL)
+    assert pool is not None
+    plan = InstancePlan(pool, (), pool.status)
+    meter.waits("graphs", POOL, plan.waiting())
+    assert [line.line.reason for line in plan.lines()] == [Reason.AWAITING_DEPENDENCY]
+    assert waiting(meter, "graph", "AwaitingDependency") == 1
 
 
 def test_pods_that_lack_a_node_are_counted_until_they_run() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from headgate.graph.reconcile import instances, judging, labels, planner_cache, propagate, rollouts, writing
+from headgate.kernel import decisions
 from headgate.kernel.decisions import Reason
 from headgate.kernel.objects import Update
 
@@ -130,7 +131,7 @@ def test_an_edit_that_nobody_carries_out(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_gate_that_is_open_and_said_to_be_shut(monkeypatch: pytest.MonkeyPatch) -> None:
     def fault(patched: pytest.MonkeyPatch) -> None:
-        shut = judging.GateVerdict("pending", Reason.GATE_FALSE, "is false", gate="${true}")
+        shut = decisions.pending(Reason.GATE_FALSE, "is false", gate="${true}")
         original = judging.GateEvaluator.ask
         patched.setattr(
             judging.GateEvaluator,

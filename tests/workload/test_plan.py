@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from headgate.agents import workload
 from headgate.kernel import instants
+from headgate.kernel.decisions import Reason
 from headgate.kernel.objects import Create, DeleteObject, Object, Update, UpdateStatus
 from headgate.workload import labels
 from headgate.workload.plan import explain, operate
@@ -255,6 +257,11 @@ def test_the_explanation_names_the_units_that_are_waited_for(running: World) -> 
     assert any("not scheduled since" in sentence for sentence in sentences)
     assert (explained.subject, explained.message) == ("PodCliqueSet llm", "RollingUpdate, revision 2")
     assert any(unit.state == "not scheduled" for unit in explained.walk())
+    stuck = [line for line in explained.lines if line.kind != "update"]
+    assert {line.reason for line in explained.lines if line not in stuck} == {Reason.UPDATING}
+    assert stuck
+    assert all(line.kind == line.reason for line in stuck)
+    assert workload.first_reason(explained) == stuck[0].message
 
 
 def test_updates_carry_the_version_that_was_seen(running: World) -> None:

@@ -3480,21 +3480,14 @@ export interface components {
             subject: string;
             /** @enum {string} */
             level: "fleet" | "graph" | "workload";
-            state: string;
+            /** @enum {string} */
+            state: "waiting" | "failed" | "ready" | "aborted" | "upToDate" | "verifying" | "running" | "rollingBack" | "rolledBack" | "frozen" | "noVersion" | "collecting" | "queued" | "executing" | "completed" | "superseded" | "merged" | "pending" | "inProgress" | "actionRequired" | "successful" | "failure" | "cancelled" | "skipped" | "invalidJobAgent" | "invalidIntegration" | "externalRunNotFound" | "timedOut" | "Propagated" | "Propagating" | "PropagationBlocked" | "EvaluationFailed" | "WriteRefused" | "done" | "updating" | "starting" | "paused" | "overdue" | "onDelete" | "deleting" | "available" | "not available" | "on its way out" | "not scheduled" | "scheduled, not ready" | "terminating" | "unknown";
             message: string;
+            part: components["schemas"]["TreePart"] | null;
             lines: components["schemas"]["TreeLine"][];
             children: components["schemas"]["ExplanationTree"][];
-            part: components["schemas"]["TreePart"] | null;
         };
-        /** @description One thing that was asked about the subject, and the answer; `origin` is who asks. */
-        TreeLine: {
-            type: string;
-            origin: string;
-            verdict: string;
-            message: string;
-            nextEvaluationTime: string | null;
-        };
-        /** @description What the subject is in its set or graph. `revision` is null where parts of it may be at several. */
+        /** @description What the subject is in its set or graph. `revision` is null where parts of it may be at several, or none is known; `dependsOn` names nodes of the same graph. */
         TreePart: {
             /** @enum {string} */
             kind: "set" | "replica" | "group" | "groupReplica" | "clique" | "pod" | "definition" | "instance" | "node" | "object";
@@ -3503,6 +3496,18 @@ export interface components {
             /** @enum {string} */
             role: "regular" | "surge";
             dependsOn: string[];
+        };
+        /** @description One thing that was asked about the subject, and the answer; `origin` is who asks. `reason` is `Allowed` where it is let pass, else what it waits for, in the word that conditions, events and metrics have for it. */
+        TreeLine: {
+            type: string;
+            origin: string;
+            /** @enum {string} */
+            verdict: "allowed" | "pending" | "denied" | "error";
+            /** @enum {string} */
+            reason: "Allowed" | "Frozen" | "Paused" | "Rejected" | "LineStopped" | "Misconfigured" | "NameTaken" | "WindowClosed" | "AwaitingTurn" | "CoolingDown" | "Soaking" | "Collecting" | "AwaitingRetry" | "AwaitingApproval" | "AwaitingDependency" | "AwaitingEnvironment" | "AwaitingVerification" | "AwaitingCycle" | "SlotsTaken" | "WaveFull" | "BudgetSpent" | "GateFalse" | "EvaluationFailed" | "NotSelected" | "TooOld" | "Failed" | "CycleFailed" | "VerificationFailed" | "RolledBack" | "SurgeUnscheduled" | "SurgeBreached" | "UnitUnscheduled" | "UnitBreached" | "NoCapacity" | "Terminating" | "NodeGone" | "NotReady" | "ResourceDeleting" | "ResolutionFailed" | "PropagationBlocked" | "ReconciliationSuspended" | "UnderDeletion" | "InvalidResourceGraph" | "FailedToStart" | "InstancesGoing" | "InstancesLeft" | "TakenOver" | "KindNotHeard" | "ReplicasUnavailable" | "InsufficientReadyPods" | "InsufficientScheduledPods" | "ScheduledReplicasBelowMinAvailable" | "ProgressDeadlineExceeded" | "Aborted" | "PutBack" | "WriteRefused" | "Started" | "Updating" | "UpdateInProgress" | "Propagating" | "OnDelete" | "Ready" | "Running" | "Managed" | "Valid" | "Resolved" | "AllResourcesReady" | "Propagated" | "AllReplicasAvailable" | "UpdateComplete" | "Sufficient" | "SufficientScheduledPods";
+            message: string;
+            /** Format: date-time */
+            nextEvaluationTime: string | null;
         };
         /** @description What a job that began now would be given. */
         TargetVariables: {
@@ -3992,7 +3997,8 @@ export interface components {
             /** @enum {string} */
             state: "upToDate" | "waiting" | "verifying" | "running" | "rollingBack" | "rolledBack" | "failed" | "frozen" | "noVersion";
             current: string | null;
-            reason: string | null;
+            /** @enum {string|null} */
+            reason: "Allowed" | "Frozen" | "Paused" | "Rejected" | "LineStopped" | "Misconfigured" | "NameTaken" | "WindowClosed" | "AwaitingTurn" | "CoolingDown" | "Soaking" | "Collecting" | "AwaitingRetry" | "AwaitingApproval" | "AwaitingDependency" | "AwaitingEnvironment" | "AwaitingVerification" | "AwaitingCycle" | "SlotsTaken" | "WaveFull" | "BudgetSpent" | "GateFalse" | "EvaluationFailed" | "NotSelected" | "TooOld" | "Failed" | "CycleFailed" | "VerificationFailed" | "RolledBack" | "SurgeUnscheduled" | "SurgeBreached" | "UnitUnscheduled" | "UnitBreached" | "NoCapacity" | "Terminating" | "NodeGone" | "NotReady" | "ResourceDeleting" | "ResolutionFailed" | "PropagationBlocked" | "ReconciliationSuspended" | "UnderDeletion" | "InvalidResourceGraph" | "FailedToStart" | "InstancesGoing" | "InstancesLeft" | "TakenOver" | "KindNotHeard" | "ReplicasUnavailable" | "InsufficientReadyPods" | "InsufficientScheduledPods" | "ScheduledReplicasBelowMinAvailable" | "ProgressDeadlineExceeded" | "Aborted" | "PutBack" | "WriteRefused" | "Started" | "Updating" | "UpdateInProgress" | "Propagating" | "OnDelete" | "Ready" | "Running" | "Managed" | "Valid" | "Resolved" | "AllResourcesReady" | "Propagated" | "AllReplicasAvailable" | "UpdateComplete" | "Sufficient" | "SufficientScheduledPods" | null;
             job: components["schemas"]["PastJob"] | null;
         };
         PastJob: {

@@ -6,7 +6,8 @@ function part(kind: string, state: string, revision: number | null, children: Tr
   return { subject: `${kind} x`, level: "workload", state, message: "", lines, children, part: { kind, revision, role: "regular", dependsOn: [] } } as Tree;
 }
 
-const line = (verdict: string, message: string): Tree["lines"][number] => ({ type: "update", origin: "", verdict, message, nextEvaluationTime: null });
+type Line = Tree["lines"][number];
+const line = (verdict: Line["verdict"], message: string): Line => ({ type: "update", origin: "", verdict, reason: "Updating", message, nextEvaluationTime: null });
 
 test("how far each level is follows from the revisions of its parts", () => {
   const tree = part("set", "updating", 2, [

@@ -15,13 +15,14 @@ from headgate.agents import applied_objects
 from headgate.agents.applied_objects import AppliedObject, SetTemplate
 from headgate.agents.cluster_rollouts import PROGRESS_SECONDS, RolloutAgent, RolloutProgress
 from headgate.agents.port import Assignment, TimeoutSeconds
+from headgate.kernel.decisions import Reason
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.problems import Problem, Rejected
 from headgate.kubernetes import objects
 from headgate.kubernetes.errors import ApiError
 from headgate.kubernetes.resources import Document
 from headgate.workload import model
-from headgate.workload.plan import conditions, operate
+from headgate.workload.plan import conditions, operate, set_states
 from headgate.workload.plan.situation import ABORT
 
 _PATH = "config.setTemplate"
@@ -91,15 +92,15 @@ def progress_of(pod_set: Document) -> RolloutProgress:
     reason, message = progressing.get("reason"), str(progressing.get("message") or "")
     progress = status.get("rollingUpdateProgress") or {}
     is_over = not progress or "updateEndedAt" in progress
-    if reason == "Aborted" and ABORT not in (pod_set["metadata"].get("annotations") or {}):
+    if reason == Reason.ABORTED and ABORT not in (pod_set["metadata"].get("annotations") or {}):
         return RolloutProgress("moving", "waiting for the operator to see that it goes on")
-    if reason == "RolledBack" or (status.get("rolledBack") and is_over):
+    if reason == Reason.ROLLED_BACK or (status.get("rolledBack") and is_over):
         return RolloutProgress("failed", message)
     if progressing.get("status") == "False" and not status.get("rolledBack"):
         return RolloutProgress("failed", message)
-    if reason in ("Paused", "OnDelete"):
+    if reason in (Reason.PAUSED, Reason.ON_DELETE):
         is_new = status.get("updatedReplicas") == pod_set["spec"].get("replicas")
-        if reason == "Paused" or not is_new:
+        if reason == Reason.PAUSED or not is_new:
             return RolloutProgress("held", f"{available}; {message}")
     if is_over and found.get(conditions.AVAILABLE, {}).get("status") == "True":
         return RolloutProgress("done", f"{available} at revision {status.get('updateRevision')}")
@@ -108,4 +109,5 @@ def progress_of(pod_set: Document) -> RolloutProgress:
 
 def first_reason(tree: ExplanationTree) -> str | None:
     """What stands in the way first, of what is stuck."""
-    return next((line.message for line in tree.lines if line.kind != "update"), None)
+    stuck = (line.message for line in tree.lines if line.reason not in set_states.OF_THE_WHOLE)
+    return next(stuck, None)

@@ -20,7 +20,7 @@ from headgate.agents.clusters import Clusters, ReachedCluster
 from headgate.api.http import replies
 from headgate.api.http.calls import Answer, LevelsBelow, Refusal, Request
 from headgate.fleet.engine.queries import lookup
-from headgate.kernel.explanations import ExplanationTree, Level
+from headgate.kernel.explanations import ExplanationTree, Level, PartState
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
 from headgate.kubernetes.errors import ApiError, ForbiddenError, NotFoundError, UnauthorizedError
@@ -31,7 +31,6 @@ from headgate.workload import model as workload
 
 LONGEST_SECONDS = 5.0
 MOST_AT_ONCE = 8
-UNKNOWN = "unknown"
 EXPLAINING = "explainBegunObject"
 _LEVELS: Mapping[str, Level] = {"graph": "graph", "workload": "workload"}
 _log = logging.getLogger("headgate.clusters")
@@ -52,7 +51,7 @@ class BegunObject(msgspec.Struct, frozen=True):
         return f"{self.kind} {self.place.rpartition('/')[2]}"
 
     def silent(self, reason: str) -> ExplanationTree:
-        return ExplanationTree(str(self), self.level, UNKNOWN, reason)
+        return ExplanationTree(str(self), self.level, PartState.UNKNOWN, reason)
 
 
 class ClusterLevels:

@@ -38,7 +38,7 @@ def ordered(name: str, tree: ExplanationTree, said: str, form: str, *, is_change
     """`tree` says how far it was when it was ordered."""
     message = f"{tree.subject} {said}" if is_changed else f"{tree.subject} {said}; it was so before"
     far = _first(tree)
-    document = {"subject": tree.subject, "changed": is_changed, "state": tree.state, "message": message}
+    document = {"subject": tree.subject, "changed": is_changed, "state": tree.state.value, "message": message}
     output.result(document, form, tables.printable(f"{message}; until now: {far}" if far else message), name)
 
 
@@ -53,7 +53,7 @@ def rows(named: Sequence[tuple[str, ExplanationTree]], form: str, nothing: str) 
     elif not named:
         click.echo(nothing, err=True)
     else:
-        lines = [(name, tree.state, tables.printable(_first(tree))) for name, tree in named]
+        lines = [(name, tree.state.value, tables.printable(_first(tree))) for name, tree in named]
         for line in tables.aligned(
             [("NAME", "STATE", "MESSAGE"), *lines],
             cut_to=None if form == "wide" else terminal.width(),

@@ -19,7 +19,7 @@ from rich.text import Text
 from headgate.cli import exit_codes, output, pairs, terminal
 from headgate.cli.clusters import AskedCluster, ClusterLocation
 from headgate.kernel import instants
-from headgate.kernel.explanations import ExplanationTree
+from headgate.kernel.explanations import ExplanationTree, PartState
 from headgate.kubernetes.errors import ApiError, ForbiddenError, UnauthorizedError
 from headgate.operator.observation import news
 from headgate.operator.observation.news import HeardOf
@@ -29,8 +29,8 @@ LEAST_SECONDS_BETWEEN = 0.5
 LONGEST_SECONDS_BETWEEN = 10.0
 REST_FACTOR = 4
 """After a look that took long it rests so many times as long: a large graph is not asked for without end."""
-DONE = frozenset({"done", "Propagated"})
-GIVEN_UP = frozenset({"aborted", "deleting"})
+DONE = frozenset({PartState.DONE, PartState.PROPAGATED})
+GIVEN_UP = frozenset({PartState.ABORTED, PartState.DELETING})
 """Nothing follows by itself."""
 
 Look = Callable[[AskedCluster], Awaitable[ExplanationTree]]

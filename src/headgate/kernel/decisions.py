@@ -153,3 +153,8 @@ def pending(
 
 def denied(reason: Reason, words: str | Sentence, **details: object) -> Verdict:
     return Verdict("denied", reason, words, details)
+
+
+def error(words: str | Sentence, *, requeue_at: Instant | None = None, **details: object) -> Verdict:
+    """What cannot be asked is never a pass."""
+    return Verdict("error", Reason.EVALUATION_FAILED, words, details, None, requeue_at)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
@@ -63,7 +64,9 @@ def written(value: object) -> object:
     to_document = getattr(value, "to_document", None)
     if to_document is not None:
         return to_document()
-    return documents.write(value, omit_defaults=False) if isinstance(value, msgspec.Struct) else value
+    if isinstance(value, msgspec.Struct):
+        return documents.write(value, omit_defaults=False)
+    return value.value if isinstance(value, Enum) else value
 
 
 def is_moment(kind: Any) -> bool:

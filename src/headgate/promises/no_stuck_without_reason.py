@@ -8,6 +8,7 @@ it names, and when there is news of an object that it waits for.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from headgate.graph.reconcile import judging
 from headgate.graph.reconcile.instances import InstancePass
 from headgate.graph.reconcile.nodes import NodeUnit
 from headgate.graph.reconcile.rollouts import DefinitionRollout, RolloutMember
@@ -86,4 +87,4 @@ class WorkloadNoStuckWithoutReason(ObjectNoStuckWithoutReason, WorkloadPromise):
 
 def _is_held(unit: NodeUnit | RolloutMember) -> bool:
     """By a gate, and not by something else that is in the way."""
-    return unit.answer is not None and not unit.answer.is_allowed and unit.answer.gate != ""
+    return unit.answer is not None and not unit.answer.is_allowed and judging.gate_of(unit.answer) != ""

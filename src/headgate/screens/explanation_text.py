@@ -7,12 +7,12 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.kernel import instants
-from headgate.kernel.explanations import SETTLED
+from headgate.kernel import explanations, instants
 from headgate.kernel.instants import Instant
 
 WIDTH = 100
-_MARK = {"allowed": "ok", "pending": "wait", "denied": "NO"}
+_MARK = {"allowed": "ok", "pending": "wait", "denied": "NO", "error": "wait"}
+"""What could not be asked is asked again."""
 _RULE_INDENT = 20
 
 
@@ -48,8 +48,14 @@ def _levels_below(tree: dict[str, Any] | None, width: int) -> Iterator[str]:
     for child in tree["children"] if tree else ():
         if child["level"] == (tree or {})["level"]:
             yield from _levels_below(child, width)
-        elif child["state"] not in SETTLED:
+        elif not is_settled(child):
             yield from _unsettled(child, 2, width)
+
+
+def is_settled(tree: dict[str, Any]) -> bool:
+    """It, and all that it is made of: a graph is propagated before what it has written is ready."""
+    is_own = explanations.is_settled(tree["level"], tree["state"])
+    return is_own and all(is_settled(child) for child in tree["children"])
 
 
 def _unsettled(tree: dict[str, Any], indent: int, width: int) -> Iterator[str]:
@@ -68,7 +74,7 @@ def _reasons(tree: dict[str, Any], indent: int, width: int) -> Iterator[str]:
         if line["message"] != tree["message"]:
             yield from _wrapped(line["message"], indent, width)
     for child in tree["children"]:
-        if child["state"] not in SETTLED:
+        if not is_settled(child):
             yield from _unsettled(child, indent, width)
 
 

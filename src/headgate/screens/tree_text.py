@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from headgate.kernel import instants
-from headgate.kernel.explanations import SETTLED
 from headgate.kernel.instants import Instant
 from headgate.screens import explanation_text
 
@@ -27,19 +26,17 @@ def fitting(tree: dict[str, Any], height: int | None, paint: Callable[[str], str
 
 
 def _unsettled_parts(tree: dict[str, Any]) -> dict[str, Any]:
-    children = [_unsettled_parts(child) for child in tree["children"] if not _is_settled(child)]
+    children = [
+        _unsettled_parts(child) for child in tree["children"] if not explanation_text.is_settled(child)
+    ]
     left_out = len(tree["children"]) - len(children)
     said = f"{left_out} more are {'/'.join(sorted(_states(tree)))}" if left_out else ""
     message = "; ".join(part for part in (tree["message"], said) if part)
     return {**tree, "message": message, "children": children}
 
 
-def _is_settled(tree: dict[str, Any]) -> bool:
-    return tree["state"] in SETTLED and all(_is_settled(child) for child in tree["children"])
-
-
 def _states(tree: dict[str, Any]) -> set[str]:
-    return {child["state"] for child in tree["children"] if _is_settled(child)}
+    return {child["state"] for child in tree["children"] if explanation_text.is_settled(child)}
 
 
 def _below(tree: dict[str, Any], before: str, is_drawn: bool, paint: Callable[[str], str]) -> Iterator[str]:

@@ -99,6 +99,9 @@ def test_an_explanation_has_every_verdict(client: Client, path: str) -> None:
     assert verdicts["approval"] == "pending"
     assert explanation["target"] == "api/prod/node-1"
     assert explanation["message"].startswith("v1: ")
+    reasons = [(line["verdict"], line["reason"]) for line in explanation["tree"]["lines"]]
+    assert reasons == [(line["verdict"], line["reason"]) for line in explanation["rules"]]
+    assert ("pending", "AwaitingApproval") in reasons
 
 
 def test_times_of_an_explanation_are_written_out(client: Client) -> None:

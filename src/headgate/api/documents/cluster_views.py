@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from headgate.api.documents.rollout_views import ExplanationTreeView
 from headgate.kernel.documents import Moment
+from headgate.kernel.explanations import ExplanationTree
 from headgate.operator.observation.summaries import GraphNode, GraphSummary, SetSummary
 
 
@@ -43,7 +43,7 @@ class WorkloadDetail(WorkloadView, frozen=True, rename="camel"):
     and how many there are to be. `isCut` where the tree is too large to be shown whole."""
 
     pods: PodCounts
-    tree: ExplanationTreeView
+    tree: ExplanationTree
     is_cut: bool
 
 
@@ -69,7 +69,7 @@ class GraphDetail(GraphView, frozen=True, rename="camel"):
 
     nodes: list[GraphNode]
     instances: list[GraphView]
-    tree: ExplanationTreeView
+    tree: ExplanationTree
     is_cut: bool
 
 

@@ -11,8 +11,9 @@ from headgate.fleet.engine.queries.outlooks import OrderOutlook
 from headgate.fleet.model import objects as model
 from headgate.fleet.model import records
 from headgate.kernel.budgets import BudgetHolder
+from headgate.kernel.decisions import Reason
 from headgate.kernel.documents import Moment
-from headgate.kernel.explanations import PartKind, Role
+from headgate.kernel.explanations import ExplanationTree
 
 Json = dict[str, Any]
 
@@ -171,38 +172,6 @@ class ActionView(remedies.Action, frozen=True, rename="camel"):
     roles: list[str]
 
 
-class TreeLineView(msgspec.Struct, frozen=True, rename="camel"):
-    """One thing that was asked about the subject, and the answer; `origin` is who asks."""
-
-    type: str
-    origin: str
-    verdict: str
-    message: str
-    next_evaluation_time: str | None
-
-
-class TreePartView(msgspec.Struct, frozen=True, rename="camel"):
-    """What the subject is in its set or graph. `revision` is null where parts of it may be at several."""
-
-    kind: PartKind
-    revision: int | None
-    role: Role
-    depends_on: list[str]
-
-
-class ExplanationTreeView(msgspec.Struct, frozen=True, rename="camel"):
-    """One tree for all levels. Below a job that applied an object of a cluster is what the cluster says of it. `part` is
-    null for what is of the fleet, and not of a set or graph; `state` is the phase of each."""
-
-    subject: str
-    level: Literal["fleet", "graph", "workload"]
-    state: str
-    message: str
-    lines: list[TreeLineView]
-    children: list[ExplanationTreeView]
-    part: TreePartView | None
-
-
 class RuleLineView(explain.RuleLine, frozen=True, rename="camel"):
     """`policy` and `rule` are null for the gates that are always on. `skipRefusal` says why a skip is refused or does not
     help, null if it lets the target pass."""
@@ -216,7 +185,7 @@ class ExplanationView(explain.Explanation, frozen=True, rename="camel"):
 
     rules: tuple[RuleLineView, ...] = ()
     actions: tuple[ActionView, ...] = ()
-    tree: ExplanationTreeView | None = None
+    tree: ExplanationTree | None = None
 
 
 class ReasonGroupView(explain_deployment.ReasonGroup, rename="camel"):
@@ -295,7 +264,7 @@ class PastTarget(msgspec.Struct, rename="camel"):
     name: str
     state: model.TargetState
     current: str | None
-    reason: str | None
+    reason: Reason | None
     job: PastJob | None
 
 

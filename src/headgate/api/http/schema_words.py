@@ -17,7 +17,7 @@ from headgate.fleet.rules import (
     resource_concurrency,
     verification,
 )
-from headgate.kernel import documents
+from headgate.kernel import documents, explanations
 from headgate.kernel.quantities import Quantity
 from headgate.kernel.spans import Span
 from headgate.simulate.model.times import When
@@ -151,6 +151,8 @@ STRUCT_NAMES: dict[Any, str] = {
     explain.JobLine: "ExplainedJob",
     explain.MetricLine: "MetricResult",
     explain.MeasurementLine: "Measurement",
+    explanations.ExplanationLine: "TreeLine",
+    explanations.PartFacts: "TreePart",
 } | {struct: f"{kind[0].upper()}{kind[1:]}Spec" for kind, struct in rules.KINDS.items()}
 """Names in OpenAPI are unique; these are not unique in the code, or say too little alone."""
 

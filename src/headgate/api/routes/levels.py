@@ -19,7 +19,7 @@ from headgate.graph.reconcile import labels
 from headgate.graph.reconcile import operate as graph_orders
 from headgate.graph.reconcile.accepted_graphs import is_definition
 from headgate.kernel import documents, rendering
-from headgate.kernel.explanations import ExplanationTree
+from headgate.kernel.explanations import ExplanationTree, PartState
 from headgate.kernel.objects import Object
 from headgate.kernel.problems import Rejected
 from headgate.kubernetes.errors import ConflictError, InvalidError
@@ -27,6 +27,7 @@ from headgate.operator.observation import summaries
 from headgate.operator.observation.graphs import definition_of
 from headgate.operator.observation.one_object import SeenObject
 from headgate.workload.plan import operate as set_orders
+from headgate.workload.plan import set_states
 
 MOST_PARTS = 20_000
 """Of a tree that is answered."""
@@ -221,11 +222,11 @@ async def order_set(action: LevelOrder, call: Request) -> Answer:
         edit = {"pause": set_orders.pause, "resume": set_orders.resume, "abort": set_orders.abort}[action]
     connection, held = await cluster_questions.find_set(call)
     state = summaries.of_set(held.item).state
-    if action == "abort" and state in ("done", summaries.DELETING):
+    if action == "abort" and state in set_states.WITHOUT_UPDATE:
         raise refusals.conflict(
             "There is no update", f"PodCliqueSet {held.item.name} is {state}: there is no update to abort"
         )
-    if action == "abort" and state == "aborted":
+    if action == "abort" and state == PartState.ABORTED:
         edit = _unchanged
     id_ = cluster_questions.id_of_set(held)
     return await _ordered(call, action, edit, _Ordered("workload", id_, connection, held, state, reason))

@@ -11,8 +11,7 @@ import msgspec
 from headgate.cli import cluster_trees, cluster_watching, clusters, failures, options, pairs
 from headgate.cli.clusters import AskedCluster, ClusterLocation
 from headgate.graph.reconcile import accepted_graphs, operate
-from headgate.kernel.decisions import Reason
-from headgate.kernel.explanations import ExplanationTree
+from headgate.kernel.explanations import ExplanationTree, PartState
 from headgate.kernel.objects import Object
 from headgate.kubernetes import objects
 from headgate.kubernetes.errors import NotFoundError
@@ -145,7 +144,7 @@ def abort(place: ClusterLocation, target: str, form: str) -> None:
     async def ordered(cluster: AskedCluster) -> tuple[ExplanationTree, bool]:
         found, tree = await _explained(cluster, target)
         number = tree.part.revision if tree.part is not None else None
-        if number is None or tree.state == Reason.PROPAGATED:
+        if number is None or tree.state is PartState.PROPAGATED:
             raise failures.CommandFailure(f"{tree.subject} is {tree.state}: there is no propagation to abort")
         edit = functools.partial(operate.abort, number=number)
         return tree, await orders.order(cluster.client, found.resource, found.item, edit)

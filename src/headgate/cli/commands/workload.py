@@ -8,7 +8,7 @@ import click
 
 from headgate.cli import cluster_trees, cluster_watching, clusters, failures, options, pairs
 from headgate.cli.clusters import AskedCluster, ClusterLocation
-from headgate.kernel.explanations import ExplanationTree
+from headgate.kernel.explanations import ExplanationTree, PartState
 from headgate.kernel.objects import Object
 from headgate.kubernetes import objects
 from headgate.kubernetes.errors import NotFoundError
@@ -16,7 +16,7 @@ from headgate.kubernetes.resources import ApiResource
 from headgate.operator.crds import workloads as kinds
 from headgate.operator.observation import listing, news, orders, sets
 from headgate.operator.observation.news import HeardOf
-from headgate.workload.plan import operate
+from headgate.workload.plan import operate, set_states
 
 _NAME = click.argument("name")
 
@@ -123,7 +123,7 @@ def abort(place: ClusterLocation, name: str, form: str) -> None:
 
 
 def _refuse_without_update(tree: ExplanationTree) -> None:
-    if tree.state in ("done", "deleting"):
+    if tree.state in set_states.WITHOUT_UPDATE:
         raise failures.CommandFailure(f"{tree.subject} is {tree.state}: there is no update to abort")
 
 
@@ -140,7 +140,7 @@ def _order(
     async def ordered(cluster: AskedCluster) -> tuple[ExplanationTree, bool]:
         item, tree = await _seen(cluster, name)
         check(tree)
-        if tree.state == "aborted" and edit is operate.abort:
+        if tree.state is PartState.ABORTED and edit is operate.abort:
             return tree, False
         resource = await listing.own_kind(cluster.discovery, kinds.SET.api_version, kinds.SET.kind)
         return tree, await orders.order(cluster.client, resource, item, edit)

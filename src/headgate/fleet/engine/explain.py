@@ -27,7 +27,7 @@ from headgate.fleet.gates import gates, rejecting
 from headgate.fleet.model.objects import JobStatus, StringMap, TargetState
 from headgate.fleet.model.records import GROUP_ENDED, Fault, Group, Job, MetricProgress
 from headgate.fleet.state import candidates, holds, references, variables
-from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.state import GateResult, JudgedVersion, State
 from headgate.fleet.state.units import Site, Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.documents import Moment
@@ -156,8 +156,8 @@ def of_target(state: State, name: str, now: Instant) -> Explanation:
 
 
 def _held_back(
-    state: State, target: Target, judged: list[explain_attempts.Verdict], now: Instant
-) -> list[explain_attempts.Verdict]:
+    state: State, target: Target, judged: list[JudgedVersion], now: Instant
+) -> list[JudgedVersion]:
     """The gates that do not allow the newest version that is asked for here, what stops whatever version there is, and
     what is measured of the one that runs. What is not ready any more is asked for only if there is nothing else."""
     versions = dict.fromkeys(version for version, _ in judged if version is not None)
@@ -213,9 +213,7 @@ def metric_lines(metrics: list[MetricProgress]) -> tuple[MetricLine, ...]:
     )
 
 
-def _freeze_first(
-    judged: list[explain_attempts.Verdict], freeze: GateResult
-) -> list[explain_attempts.Verdict]:
+def _freeze_first(judged: list[JudgedVersion], freeze: GateResult) -> list[JudgedVersion]:
     """Whatever else it would wait for, this is what somebody has to end."""
     newest = next((version for version, _ in judged if version is not None), None)
     return [(newest, freeze), *((version, one) for version, one in judged if one.kind != freeze.kind)]
@@ -236,9 +234,7 @@ def _line(version: VersionNode | None, one: GateResult) -> RuleLine:
     )
 
 
-def _desired(
-    state: State, target: Target, judged: list[explain_attempts.Verdict], group: Group | None
-) -> str | None:
+def _desired(state: State, target: Target, judged: list[JudgedVersion], group: Group | None) -> str | None:
     record = target.record
     if record.job is not None:
         return state.jobs[record.job].tag
@@ -260,7 +256,7 @@ def _tag_or_none(state: State, version_id: str | None) -> str | None:
     return version.tag if version is not None else None
 
 
-def _message(state: State, target: Target, judged: list[explain_attempts.Verdict]) -> str:
+def _message(state: State, target: Target, judged: list[JudgedVersion]) -> str:
     """The one sentence to read first."""
     record = target.record
     if record.job is not None:
@@ -298,7 +294,7 @@ def _marked_sentence(state: State, target: Target, deployed: VersionNode) -> str
     return stays + wait if has_new_values else stays
 
 
-def _what_holds_the_way_back(state: State, target: Target, judged: list[explain_attempts.Verdict]) -> str:
+def _what_holds_the_way_back(state: State, target: Target, judged: list[JudgedVersion]) -> str:
     """After what failed: why the version before is not put back yet."""
     back = state.version(target.record.rollback_to)
     held_by = (one for version, one in judged if version is back and not one.is_allowed)

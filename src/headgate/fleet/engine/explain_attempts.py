@@ -11,14 +11,11 @@ from headgate.fleet.rules.retry import Retry
 from headgate.fleet.rules.rollback import Rollback
 from headgate.fleet.rules.verification import Verification
 from headgate.fleet.state import candidates, evidence, rollbacks, variables
-from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.state import GateResult, JudgedVersion, State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
-
-Verdict = tuple[VersionNode | None, GateResult]
-"""A version, or none, and what one rule says of it."""
 
 
 def failed_sentence(state: State, target: Target, version_id: str | None) -> str:
@@ -60,7 +57,7 @@ def _is_to_come_with_others(state: State, target: Target, version: VersionNode) 
     return any(one is version for one in target_states.ahead_of(state, target))
 
 
-def of_stranded(state: State, target: Target) -> Iterator[Verdict]:
+def of_stranded(state: State, target: Target) -> Iterator[JudgedVersion]:
     deployed = candidates.deployed_version(state, target)
     if deployed is not None and target.record.job is None and target_states.is_stranded(state, target):
         failed = rollbacks.failed(state, target)
@@ -73,7 +70,7 @@ def of_stranded(state: State, target: Target) -> Iterator[Verdict]:
         yield None, GateResult(None, "rejection", decisions.denied(Reason.REJECTED, message))
 
 
-def of_paused(state: State, target: Target) -> Iterator[Verdict]:
+def of_paused(state: State, target: Target) -> Iterator[JudgedVersion]:
     """What failed, and is not tried again before somebody lets it go on."""
     version = retries.paused_retry(state, target)
     if version is None or target.record.job is not None:
@@ -96,7 +93,7 @@ def of_retry(target: Target, retry_at: Instant, now: Instant) -> Iterator[GateRe
         yield GateResult(rule, "retry", verdict)
 
 
-def of_rolled_back(state: State, target: Target) -> Iterator[Verdict]:
+def of_rolled_back(state: State, target: Target) -> Iterator[JudgedVersion]:
     """What is barred because a rollback took it away, or should have and found nothing to go back to: that has failed."""
     version = target_states.rolled_back_version(state, target)
     is_back = not target_states.is_going_back(state, target) and rollbacks.tried_last(state, target) is None
@@ -119,7 +116,7 @@ def of_rolled_back(state: State, target: Target) -> Iterator[Verdict]:
     )
 
 
-def of_verification(state: State, target: Target) -> Iterator[Verdict]:
+def of_verification(state: State, target: Target) -> Iterator[JudgedVersion]:
     """What is measured of the version that runs, while it is not known to be good."""
     record = target.record
     job = state.last_attempt(record.attempts)

@@ -28,12 +28,11 @@ from headgate.fleet.engine import (
     explain_windows,
     target_states,
 )
-from headgate.fleet.engine.explain_attempts import Verdict
 from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import MEMBER_UNDER_WAY, GivenUp, Group, Member
 from headgate.fleet.state import candidates, evidence
-from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.state import GateResult, JudgedVersion, State
 from headgate.fleet.state.units import Site, Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason
@@ -42,7 +41,7 @@ from headgate.kernel.instants import Instant
 _TRIED_AGAIN = "it is tried again when an operator retries it, or by the next group that a newer version of the bracket opens"
 
 
-def of_member(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
+def of_member(state: State, target: Target, site: Site, now: Instant) -> Iterator[JudgedVersion]:
     shown: set[str] = set()
     if not site.is_home_of(target):
         yield from _kept_verdicts(state, target, site, now)
@@ -83,7 +82,7 @@ def of_member(state: State, target: Target, site: Site, now: Instant) -> Iterato
 
 def _version_verdicts(
     state: State, target: Target, site: Site, version: VersionNode, now: Instant
-) -> Iterator[Verdict]:
+) -> Iterator[JudgedVersion]:
     """The version's own gates, with what a close now would lock beside it."""
     choices = Choices(state, site, now, Blockers())
     prospects = choices.prospects_of(target.deployment.name, version)
@@ -96,7 +95,7 @@ def _is_over(group: Group, member: Member) -> bool:
     return member.state == "dropped" or (member.state == "rolledBack" and group.status != "failed")
 
 
-def _unhooked_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
+def _unhooked_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[JudgedVersion]:
     """Changed values, and what was ordered, run in a cycle of their own, which no hook may be missing from."""
     record = target.record
     is_ordered = record.rollback_to is not None or record.ordered is not None
@@ -110,7 +109,7 @@ def _unhooked_verdicts(state: State, target: Target, site: Site, now: Instant) -
         yield candidates.deployed_version(state, target), GateResult(site.rule, "deploymentBracket", verdict)
 
 
-def _given_up_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
+def _given_up_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[JudgedVersion]:
     given_up = target.record.given_up
     if not site.is_home_of(target):
         return
@@ -134,7 +133,7 @@ def _given_up_verdicts(state: State, target: Target, site: Site, now: Instant) -
             yield version, GateResult(site.rule, "deploymentBracket", verdict)
 
 
-def _passed_over_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
+def _passed_over_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[JudgedVersion]:
     newest = state.version(site.record.watermarks.get(target.deployment.name))
     if newest is None or target.deployment.name in shape.of_site(site).hooks:
         return
@@ -189,7 +188,7 @@ def _how_it_ended(given_up: GivenUp) -> str:
             return f"let it go ({given_up.reason})"
 
 
-def _kept_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
+def _kept_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[JudgedVersion]:
     """Its rules have let it go, but it stays until the cycle that it is a member of has ended."""
     group = site.executing
     if group is None:

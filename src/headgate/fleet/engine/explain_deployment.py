@@ -9,10 +9,10 @@ from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.explain import Explanation, RuleLine
 from headgate.fleet.model.objects import TargetState
 from headgate.fleet.state.units import DeploymentNode, EnvironmentNode
+from headgate.kernel.explanations import is_settled
 from headgate.kernel.instants import Instant
 
 MOST_SAMPLED = 5
-_SETTLED = frozenset({"upToDate", "noVersion"})
 
 VerdictKey = tuple[str, str | None, str | None, str | None, str | None]
 
@@ -140,7 +140,7 @@ class Reasons:
         return sorted(
             map(_with_acts_on_many, self._groups.values()),
             key=lambda group: (
-                group.state in _SETTLED,
+                is_settled("fleet", group.state),
                 not group.blocked,
                 -group.count,
                 group.environment,
@@ -159,7 +159,7 @@ def _with_acts_on_many(group: ReasonGroup) -> ReasonGroup:
 
 
 def _first_that_holds(explanation: Explanation) -> RuleLine | None:
-    if explanation.state in _SETTLED or explanation.state in ("running", "rollingBack"):
+    if is_settled("fleet", explanation.state) or explanation.state in ("running", "rollingBack"):
         return None
     return next((line for line in explanation.rules if line.verdict != "allowed"), None)
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.fleet.engine.explain import Explanation
-from headgate.kernel.explanations import ExplanationLine, ExplanationTree
+from headgate.kernel.explanations import ExplanationLine, ExplanationTree, PartState
 
 
 def of_target(explanation: Explanation) -> ExplanationTree:
     lines = tuple(
         ExplanationLine(
             rule.type,
-            rule.verdict,
-            f"{rule.version}: {rule.message}" if rule.version else rule.message,
             f"{rule.policy}, {rule.rule}" if rule.policy else "",
+            rule.verdict,
+            rule.reason,
+            f"{rule.version}: {rule.message}" if rule.version else rule.message,
             rule.next_evaluation_time,
         )
         for rule in explanation.rules
@@ -22,18 +23,19 @@ def of_target(explanation: Explanation) -> ExplanationTree:
     return ExplanationTree(
         explanation.target,
         "fleet",
-        explanation.state,
+        PartState(explanation.state),
         explanation.message,
-        lines,
-        tuple(_children(explanation)),
+        lines=lines,
+        children=tuple(_children(explanation)),
     )
 
 
 def _children(explanation: Explanation) -> Iterator[ExplanationTree]:
     group, job = explanation.group, explanation.job
     if group is not None:
-        yield ExplanationTree(f"group {group.id}", "fleet", group.status, group.message)
+        yield ExplanationTree(f"group {group.id}", "fleet", PartState(group.status), group.message)
     if job is not None:
         said = job.message or job.reason
         version = f"{job.version}, attempt {job.attempt}"
-        yield ExplanationTree(f"job {job.id}", "fleet", job.status, f"{version}: {said}" if said else version)
+        message = f"{version}: {said}" if said else version
+        yield ExplanationTree(f"job {job.id}", "fleet", PartState(job.status), message)

@@ -14,18 +14,17 @@ from headgate.fleet.engine import (
     explain_slots,
     target_states,
 )
-from headgate.fleet.engine.explain_attempts import Verdict
 from headgate.fleet.gates import dependencies, gates
 from headgate.fleet.rules.deployment_dependency import DeploymentDependency
 from headgate.fleet.state import holds, rollbacks, units, variables
-from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.state import GateResult, JudgedVersion, State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel import decisions
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 
 
-def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
+def of_target(state: State, target: Target, now: Instant) -> Iterator[JudgedVersion]:
     conflict = targets.denied_by_two_brackets(target)
     if conflict is not None:
         yield None, conflict
@@ -69,7 +68,7 @@ def _has_failed(state: State, target: Target, version: VersionNode) -> bool:
     return targets.has_failed(target, version, variables.resolve(state, target))
 
 
-def _ordered_verdicts(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
+def _ordered_verdicts(state: State, target: Target, now: Instant) -> Iterator[JudgedVersion]:
     """What a rollback, a redeploy or the next attempt of one waits for: a freeze, a time, a slot."""
     record = target.record
     version = state.version(record.rollback_to or record.deployed)
@@ -89,7 +88,7 @@ def _ordered_verdicts(state: State, target: Target, now: Instant) -> Iterator[Ve
         yield version, explain_slots.of_table(state, table, target)
 
 
-def _changed_values_verdicts(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
+def _changed_values_verdicts(state: State, target: Target, now: Instant) -> Iterator[JudgedVersion]:
     """What a new release of the version that runs waits for; only if nothing newer comes before it."""
     record = target.record
     deployed = state.version(record.deployed)

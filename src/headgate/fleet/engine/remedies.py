@@ -15,12 +15,10 @@ from headgate.fleet.model import objects as model
 from headgate.fleet.model.records import Group
 from headgate.fleet.rules.failure_budget import FailureBudget
 from headgate.fleet.state import candidates, references, rollbacks, units
-from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.state import GateResult, JudgedVersion, State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-
-Verdict = tuple[VersionNode | None, GateResult]
 
 _RATHER_THAN_SKIPPED = {
     "failureBudget": "a skip does not start the line again: resume it, or mark the version as bad",
@@ -60,7 +58,11 @@ def why_not_skipped(kind: str, *, has_version: bool) -> str | None:
 
 
 def what_changes(
-    state: State, target: Target, stance: model.TargetState, held_back: Sequence[Verdict], group: Group | None
+    state: State,
+    target: Target,
+    stance: model.TargetState,
+    held_back: Sequence[JudgedVersion],
+    group: Group | None,
 ) -> tuple[str, Instant | None]:
     """The earliest time or the event that can change anything, in a sentence, and the time if it is one."""
     job = state.jobs.get(target.record.job or "")
@@ -98,7 +100,7 @@ def of_target(
     state: State,
     target: Target,
     stance: model.TargetState,
-    held_back: Sequence[Verdict],
+    held_back: Sequence[JudgedVersion],
     group: Group | None,
     now: Instant,
 ) -> tuple[Action, ...]:

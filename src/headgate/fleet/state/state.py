@@ -65,6 +65,10 @@ class GateResult(msgspec.Struct, frozen=True):
         return self.verdict.outcome == "allowed"
 
 
+JudgedVersion = tuple[VersionNode | None, GateResult]
+"""A version, or none, and what one gate says of it."""
+
+
 class Warning(msgspec.Struct, frozen=True):
     at: Instant
     target: str

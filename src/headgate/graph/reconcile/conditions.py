@@ -13,7 +13,7 @@ import msgspec
 
 from headgate import cel
 from headgate.graph.compile import crd, names
-from headgate.graph.reconcile import contents
+from headgate.graph.reconcile import contents, judging
 from headgate.graph.reconcile.instances import InstancePass
 from headgate.graph.reconcile.nodes import NodeState, NodeUnit
 from headgate.kernel.conditions import Condition, WrittenReason, documents, refusal, root
@@ -162,7 +162,7 @@ def _failure(states: Sequence[NodeState]) -> str:
         for unit in state.units:
             answer = unit.answer
             if answer is not None and answer.outcome == "error":
-                gate = f"{answer.gate}: " if answer.gate else ""
+                gate = f"{judging.gate_of(answer)}: " if judging.gate_of(answer) else ""
                 return f"{state.id} {unit.name}: {gate}{answer.message}"
     return ""
 
@@ -172,7 +172,7 @@ def _blocked(states: Sequence[NodeState]) -> str:
         for unit in state.units:
             answer = unit.answer
             if answer is not None and answer.outcome == "pending":
-                gate = f"{answer.gate} " if answer.gate else ""
+                gate = f"{judging.gate_of(answer)} " if judging.gate_of(answer) else ""
                 return f"{state.id} {unit.name}: {gate}{answer.message}"
     return ""
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from headgate.graph.reconcile.conditions import RESOURCES_PROPAGATED
-from headgate.graph.reconcile.explain import ReasonLine, Verdict
+from headgate.graph.reconcile.explain import GraphLine
 from headgate.graph.reconcile.nodes import NodeUnit
 from headgate.graph.reconcile.propagate import DefinitionPlan, InstancePlan
 from headgate.graph.reconcile.rollouts import propagated
-from headgate.kernel.explanations import Below, ExplanationLine, ExplanationTree, PartFacts
+from headgate.kernel.decisions import Outcome
+from headgate.kernel.explanations import Below, ExplanationTree, PartFacts, PartState
 from headgate.kernel.objects import Object
 
-_STATES: dict[Verdict, str] = {"allowed": "ready", "pending": "waiting", "denied": "failed"}
+_STATES: dict[Outcome, PartState] = {
+    "allowed": PartState.READY,
+    "pending": PartState.WAITING,
+    "error": PartState.WAITING,
+    "denied": PartState.FAILED,
+}
+"""From the best to the worst. What cannot be asked now is asked again."""
 
 
 def of_definition(
@@ -20,28 +27,28 @@ def of_definition(
 ) -> ExplanationTree:
     """`below` explains the instances, and whatever else a level knows more about than the object's status. `shows` says
     which instances whoever asks may see."""
-    found = propagated(plan.rollout.number, plan.rollout.members)
+    state, message = state_and_message(plan)
     lines = plan.lines()
     of_members = [line for line in lines if line.item]
     return ExplanationTree(
         f"ResourceGraphDefinition {plan.definition.name}",
         "graph",
-        found.reason,
-        found.message,
-        tuple(_line(line) for line in lines if not line.item),
+        state,
+        message,
+        PartFacts("definition", plan.rollout.number or None),
+        tuple(line.line for line in lines if not line.item),
         tuple(
             _item(line, member.instance, PartFacts("instance", member.number or None), below)
             for line, member in zip(of_members, plan.rollout.members, strict=True)
             if shows(member.instance)
         ),
-        PartFacts("definition", plan.rollout.number or None),
     )
 
 
 def of_instance(plan: InstancePlan, below: Below) -> ExplanationTree:
     state, message = state_and_message(plan)
     lines = plan.lines()
-    nodes: dict[str, list[ReasonLine]] = {}
+    nodes: dict[str, list[GraphLine]] = {}
     for line in lines:
         if line.node:
             nodes.setdefault(line.node, []).append(line)
@@ -52,24 +59,24 @@ def of_instance(plan: InstancePlan, below: Below) -> ExplanationTree:
         "graph",
         state,
         message,
-        tuple(_line(line) for line in lines if not line.node),
+        PartFacts("instance", plan.instance_pass.number if plan.instance_pass is not None else None),
+        tuple(line.line for line in lines if not line.node),
         tuple(
             _node(name, found, units.get(name, {}), reads.get(name, ()), below)
             for name, found in nodes.items()
         ),
-        PartFacts("instance", plan.instance_pass.number if plan.instance_pass is not None else None),
     )
 
 
-def state_and_message(plan: InstancePlan | DefinitionPlan) -> tuple[str, str]:
+def state_and_message(plan: InstancePlan | DefinitionPlan) -> tuple[PartState, str]:
     """The reason and message of ResourcesPropagated."""
     if isinstance(plan, DefinitionPlan):
         found = propagated(plan.rollout.number, plan.rollout.members)
-        return found.reason, found.message
+        return PartState(found.reason), found.message
     for condition in plan.instance_status.conditions if plan.instance_status is not None else ():
         if condition.type == RESOURCES_PROPAGATED:
-            return condition.reason, condition.message
-    return "Waiting", ""
+            return PartState(condition.reason), condition.message
+    return PartState.WAITING, ""
 
 
 def _units(plan: InstancePlan) -> dict[str, dict[str, NodeUnit]]:
@@ -92,7 +99,7 @@ def _reads(plan: InstancePlan) -> dict[str, tuple[str, ...]]:
 
 def _node(
     name: str,
-    lines: list[ReasonLine],
+    lines: list[GraphLine],
     units: dict[str, NodeUnit],
     reads: tuple[str, ...],
     below: Below,
@@ -102,37 +109,28 @@ def _node(
     return ExplanationTree(
         name,
         "graph",
-        _STATES[_worst(line.verdict for line in lines)],
+        _STATES[max((line.line.verdict for line in lines), key=list(_STATES).index)],
         "",
-        tuple(_line(line) for line in lines if not line.item),
-        tuple(_object(line, units.get(line.item), below) for line in lines if line.item),
         PartFacts("node", revision or None, depends_on=reads),
+        tuple(line.line for line in lines if not line.item),
+        tuple(_object(line, units.get(line.item), below) for line in lines if line.item),
     )
 
 
-def _object(line: ReasonLine, unit: NodeUnit | None, below: Below) -> ExplanationTree:
+def _object(line: GraphLine, unit: NodeUnit | None, below: Below) -> ExplanationTree:
     number = unit.last_applied.number if unit is not None else None
     found = unit.object if unit is not None else None
     return _item(line, found, PartFacts("object", number or None), below)
 
 
-def _item(line: ReasonLine, item: Object | None, part: PartFacts, below: Below) -> ExplanationTree:
+def _item(line: GraphLine, item: Object | None, part: PartFacts, below: Below) -> ExplanationTree:
     found = below(item) if item is not None else None
     return ExplanationTree(
         f"{item.kind} {item.name}" if item is not None else line.item,
         "graph",
-        _STATES[line.verdict],
-        line.message,
-        (_line(line),),
-        () if found is None else (found,),
+        _STATES[line.line.verdict],
+        line.line.message,
         part,
+        (line.line,),
+        () if found is None else (found,),
     )
-
-
-def _worst(verdicts: Iterator[Verdict]) -> Verdict:
-    order: tuple[Verdict, ...] = ("allowed", "pending", "denied")
-    return max(verdicts, key=order.index)
-
-
-def _line(line: ReasonLine) -> ExplanationLine:
-    return ExplanationLine(line.kind, line.verdict, line.message, "", line.requeue_at)

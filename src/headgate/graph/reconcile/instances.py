@@ -26,14 +26,14 @@ from headgate.graph.reconcile import (
     takeovers,
 )
 from headgate.graph.reconcile.items import GraphItem, GraphItems
-from headgate.graph.reconcile.judging import GateVerdict
 from headgate.graph.reconcile.nodes import NodeState, NodeUnit
 from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.graph.reconcile.resolving import AcceptedGraph, Resolver
 from headgate.graph.reconcile.revision_ledger import RevisionLedger
 from headgate.graph.reconcile.revisions import CARRIED, CARRIED_IN_FLIGHT, GrantedChange, InstanceRevision
 from headgate.graph.reconcile.writing import Writer
-from headgate.kernel.decisions import Reason
+from headgate.kernel import decisions
+from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, DeleteObject, Object
 
@@ -247,7 +247,7 @@ class _Pass:
             elif unit.answer.requeue_at is not None:
                 self._looks.append(unit.answer.requeue_at)
 
-    def _held(self, revision: InstanceRevision) -> GateVerdict | None:
+    def _held(self, revision: InstanceRevision) -> Verdict | None:
         """By somebody, whatever the gates say."""
         subject = f"{self._instance.kind} {self._instance.name}"
         if labels.is_paused(self._instance.annotations):
@@ -258,11 +258,11 @@ class _Pass:
             return judging.given_up(subject, f"revision {revision.number}")
         return None
 
-    def _answer(self, state: NodeState, unit: NodeUnit, evaluator: judging.GateEvaluator) -> GateVerdict:
+    def _answer(self, state: NodeState, unit: NodeUnit, evaluator: judging.GateEvaluator) -> Verdict:
         if unit.problem:
-            return judging.failed(unit.problem)
+            return decisions.error(unit.problem)
         if unit.object is not None and unit.object.deleted_at is not None:
-            return judging.held(Reason.TERMINATING, f"the object is {contents.on_its_way(unit.object)}")
+            return decisions.pending(Reason.TERMINATING, f"the object is {contents.on_its_way(unit.object)}")
         answer = evaluator.ask(unit.item)
         return self._takeovers.ask(state, unit) if answer.is_allowed else answer
 

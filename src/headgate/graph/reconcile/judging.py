@@ -16,7 +16,7 @@ from headgate.graph.compile import names
 from headgate.graph.compile.expressions import GateExpression
 from headgate.graph.reconcile import counting, labels
 from headgate.graph.reconcile.items import GraphItem, GraphItems
-from headgate.kernel import instants, waves
+from headgate.kernel import decisions, instants, waves
 from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
 
@@ -27,34 +27,25 @@ EXPONENTIAL = "exponentiallyUpdated(item, collection)"
 """How the default gate is written where people read it."""
 
 
-class GateVerdict(Verdict, frozen=True):
-    """With the gate that was asked, as it is written; empty where no expression stands in the way."""
-
-    gate: str = ""
+PASS = decisions.allowed("")
+_WAVE_IS_FULL = decisions.pending(Reason.WAVE_FULL, "its wave has not come yet", gate=EXPONENTIAL)
 
 
-PASS = GateVerdict("allowed", Reason.ALLOWED)
-_WAVE_IS_FULL = GateVerdict("pending", Reason.WAVE_FULL, "its wave has not come yet", gate=EXPONENTIAL)
+def gate_of(answer: Verdict) -> str:
+    """The gate that was asked, as it is written; empty where no expression stands in the way."""
+    return str(answer.details.get("gate", ""))
 
 
-def failed(message: str, gate: str = "") -> GateVerdict:
-    """What cannot be asked is never a pass."""
-    return GateVerdict("error", Reason.EVALUATION_FAILED, message, gate=gate)
-
-
-def held(reason: Reason, message: str) -> GateVerdict:
-    """Something other than a gate stands in the way."""
-    return GateVerdict("pending", reason, message)
-
-
-def paused(subject: str) -> GateVerdict:
+def paused(subject: str) -> Verdict:
     """`subject` is what carries the annotation: taking it away there ends the wait."""
-    return held(Reason.PAUSED, f"propagation is paused by the annotation {labels.PROPAGATION} of {subject}")
+    return decisions.pending(
+        Reason.PAUSED, f"propagation is paused by the annotation {labels.PROPAGATION} of {subject}"
+    )
 
 
-def given_up(subject: str, revision: str) -> GateVerdict:
+def given_up(subject: str, revision: str) -> Verdict:
     """`subject` is what carries the annotation."""
-    return held(
+    return decisions.pending(
         Reason.ABORTED,
         f"{revision} was given up by the annotation {labels.ABORT} of {subject}; the next edit goes on from here",
     )
@@ -92,15 +83,16 @@ class _Asked:
         self._items = items
         moment: dict[str, object] = {names.NOW: instants.to_datetime(gate.seen_moment(now))}
         self._bindings: Mapping[str, object] = ChainMap(moment, bindings)  # type: ignore[arg-type]
+        self._is_false = decisions.pending(Reason.GATE_FALSE, "is false", gate=gate.text)
         self._tallies: tuple[counting.FoldTally, ...] | None = None
-        self._shared: tuple[int, GateVerdict] | None = None
+        self._shared: tuple[int, Verdict] | None = None
         """The list's version and the answer, for a gate that says the same of every item."""
 
     @property
     def reads_item(self) -> bool:
         return self._counted.reads_item
 
-    def answer(self, item_bindings: Mapping[str, object]) -> GateVerdict:
+    def answer(self, item_bindings: Mapping[str, object]) -> Verdict:
         if self._counted.reads_item:
             return self._said(item_bindings, self._bindings)
         if self._shared is None or self._shared[0] != self._items.version:
@@ -115,7 +107,7 @@ class _Asked:
         for tally in self._tallies or ():
             tally.observe(item)
 
-    def _said(self, item_bindings: Mapping[str, object], bindings: Mapping[str, object]) -> GateVerdict:
+    def _said(self, item_bindings: Mapping[str, object], bindings: Mapping[str, object]) -> Verdict:
         folded = self._folded()
         gate = self.gate if folded is None else None
         own = {**item_bindings, **(folded or {})}
@@ -123,12 +115,12 @@ class _Asked:
         try:
             value = gate.evaluate(seen) if gate is not None else self._counted.program.evaluate(seen)
         except cel.EvaluationError as error:
-            return failed(error.message, self.gate.text)
+            return decisions.error(error.message, gate=self.gate.text)
         if value is True:
             return PASS
         if value is False:
-            return GateVerdict("pending", Reason.GATE_FALSE, "is false", gate=self.gate.text)
-        return failed("the value is neither true nor false", self.gate.text)
+            return self._is_false
+        return decisions.error("the value is neither true nor false", gate=self.gate.text)
 
     def _folded(self) -> dict[str, object] | None:
         """None where the expression has to be evaluated as it stands."""
@@ -169,14 +161,14 @@ class GateEvaluator:
             for gate in gates or ()
         ]
 
-    def ask(self, item: GraphItem) -> GateVerdict:
+    def ask(self, item: GraphItem) -> Verdict:
         """All gates have to pass. An error is told before a gate that is merely shut."""
         if self._has_waves and not self._is_in_wave(item):
             return _WAVE_IS_FULL
         if not self._asked:
             return PASS
         own = dict.fromkeys(self._item_names, item)
-        refusal: GateVerdict | None = None
+        refusal: Verdict | None = None
         is_shut_by_time = False
         for asked in self._asked:
             answer = asked.answer(own)

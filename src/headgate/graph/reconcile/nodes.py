@@ -13,9 +13,8 @@ from headgate.graph.compile.compiled import CompiledNode, GateExpression
 from headgate.graph.reconcile import contents, labels
 from headgate.graph.reconcile.desired import DesiredItem, Resolved
 from headgate.graph.reconcile.items import GraphItem, GraphItems
-from headgate.graph.reconcile.judging import GateVerdict
 from headgate.graph.reconcile.revisions import GrantedChange
-from headgate.kernel.decisions import Reason
+from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.objects import Key, Object
 
 
@@ -68,7 +67,7 @@ class NodeUnit:
         """Objects of the same item under earlier names, the latest first."""
         self.held = ""
         """Why it stays although it is not wanted any more."""
-        self.answer: GateVerdict | None = None
+        self.answer: Verdict | None = None
         self.problem = ""
         self.is_granted_now = False
         self.is_written = False

@@ -23,7 +23,7 @@ from headgate.graph.reconcile import (
     rollouts,
 )
 from headgate.graph.reconcile.conditions import InstanceStatus
-from headgate.graph.reconcile.explain import ReasonLine
+from headgate.graph.reconcile.explain import GraphLine
 from headgate.graph.reconcile.instances import InstancePass
 from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.graph.reconcile.resolving import AcceptedGraph
@@ -35,7 +35,7 @@ from headgate.kernel.objects import Action, Object, UpdateStatus
 
 
 class InstancePlan(msgspec.Struct):
-    """`look` is None for an instance that is going, suspended, or not granted any graph revision yet."""
+    """`instance_pass` is None for an instance that is going, suspended, or not granted any graph revision yet."""
 
     instance: Object
     actions: tuple[Action, ...]
@@ -51,11 +51,23 @@ class InstancePlan(msgspec.Struct):
         """What becomes of an instance is told by its conditions."""
         return ()
 
-    def lines(self) -> list[ReasonLine]:
+    def lines(self) -> list[GraphLine]:
         return explain.instance_lines(self)
 
+    @property
+    def not_looked_at(self) -> Reason:
+        """Why there is no pass, where there is none."""
+        if self.instance.deleted_at is not None:
+            return Reason.UNDER_DELETION
+        if labels.is_suspended(self.instance.annotations):
+            return Reason.RECONCILIATION_SUSPENDED
+        return Reason.AWAITING_DEPENDENCY
+
     def waiting(self) -> Iterator[Reason]:
-        """Of its objects; of a node that is not worked out yet nobody knows how many it has, so that it is one."""
+        """Of its objects, and of the instance where they are not looked at; of a node that is not worked out yet nobody
+        knows how many it has, so that it is one."""
+        if self.instance_pass is None:
+            yield self.not_looked_at
         for state in self.instance_pass.states if self.instance_pass is not None else ():
             if state.unresolved is not None:
                 yield state.unresolved
@@ -79,13 +91,17 @@ class DefinitionPlan(msgspec.Struct):
     def events(self) -> tuple[()]:
         return ()
 
-    def lines(self) -> list[ReasonLine]:
+    def lines(self) -> list[GraphLine]:
         return explain.definition_lines(self)
 
     def waiting(self) -> Iterator[Reason]:
-        """Of its instances, and of the definition itself if it is not accepted as it is."""
+        """Of its instances, and of the definition itself if it is not accepted as it is, refused or to go."""
         if self.rollout.problems:
             yield Reason.MISCONFIGURED
+        if refusal(self.definition.status) is not None:
+            yield Reason.WRITE_REFUSED
+        if self.rollout.leaving is not None:
+            yield Reason(self.rollout.leaving.reason)
         for member in self.rollout.members:
             if member.answer is not None and not member.is_updated:
                 yield member.answer.reason

@@ -9,13 +9,13 @@ import msgspec
 from headgate import cel
 from headgate.graph.compile import names
 from headgate.graph.compile.compiled import CompiledGraph, CompiledNode, GateExpression
-from headgate.graph.reconcile import contents, desired, inputs, judging, nodes
-from headgate.graph.reconcile.judging import GateVerdict
+from headgate.graph.reconcile import contents, desired, inputs, nodes
 from headgate.graph.reconcile.nodes import NodeState, NodeUnit
 from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.graph.reconcile.revision_ledger import RevisionLedger
 from headgate.graph.reconcile.revisions import InstanceRevision
-from headgate.kernel.decisions import Reason
+from headgate.kernel import decisions
+from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.objects import Key, Object
 
 
@@ -122,16 +122,16 @@ class Resolver:
 
     def gates_wait(
         self, node: CompiledNode, gates: CompiledNode, revision: InstanceRevision
-    ) -> GateVerdict | None:
+    ) -> Verdict | None:
         """What the gates alone read holds back only what is about to change. One that is missing is an error."""
         for name in self._in_line(gates.gate_reads - node.depends_on):
             waits = self._waits_for(name, revision)
             if not waits:
                 continue
             if not self._states[name].reason or self._states[name].node.template is not None:
-                return judging.held(Reason.AWAITING_DEPENDENCY, waits)
+                return decisions.pending(Reason.AWAITING_DEPENDENCY, waits)
             asking = next(gate.text for gate in gates.propagate_when or () if name in gate.reads)
-            return judging.failed(f"{name}: {self._states[name].reason}", asking)
+            return decisions.error(f"{name}: {self._states[name].reason}", gate=asking)
         return None
 
     def item_bindings(self) -> dict[str, object]:

@@ -27,17 +27,17 @@ from headgate.graph.reconcile import (
     served_kinds,
 )
 from headgate.graph.reconcile.items import GraphItem, GraphItems
-from headgate.graph.reconcile.judging import GateVerdict
 from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.graph.reconcile.resolving import AcceptedGraph
 from headgate.graph.reconcile.revisions import GraphRevision
+from headgate.kernel import decisions
 from headgate.kernel.conditions import Condition, RefusedWrite, documents, refusal, root
-from headgate.kernel.decisions import Reason
+from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, DeleteObject, Object, Update, UpdateStatus
 from headgate.kernel.problems import Problem, Rejected
 
-_SUSPENDED = judging.held(Reason.PAUSED, "the instance is suspended")
+_SUSPENDED = decisions.pending(Reason.PAUSED, "the instance is suspended")
 
 
 class RolloutMember(msgspec.Struct):
@@ -50,7 +50,7 @@ class RolloutMember(msgspec.Struct):
     is_ready: bool
     landed_number: int
     """The last graph revision that all of it was at and ready."""
-    answer: GateVerdict | None = None
+    answer: Verdict | None = None
     is_granted_now: bool = False
     number_before: int = 0
     """What it had before this look granted it another."""
@@ -82,7 +82,7 @@ class DefinitionRollout(msgspec.Struct):
     problems: tuple[str, ...] = ()
     requeue_at: Instant | None = None
     is_paused: bool = False
-    leaving: str = ""
+    leaving: Condition | None = None
     """While the definition is being deleted: what it waits for."""
 
 
@@ -196,10 +196,10 @@ class _Pass:
             self._leaving(),
         )
 
-    def _leaving(self) -> str:
+    def _leaving(self) -> Condition | None:
         if self._item.deleted_at is None:
-            return ""
-        return definition_removal.condition(self._item, self._instances, self._view).message
+            return None
+        return definition_removal.condition(self._item, self._instances, self._view)
 
     def _newest_graph(self) -> tuple[tuple[int, CompiledGraph] | None, tuple[str, ...]]:
         """The graph that is to be served. An edit that is not accepted leaves the last accepted one in place."""
@@ -330,7 +330,7 @@ class _Pass:
 
     def _answer(
         self, member: RolloutMember, newest: int, item: GraphItem, evaluator: judging.GateEvaluator
-    ) -> GateVerdict:
+    ) -> Verdict:
         annotations = member.instance.annotations
         if self._is_paused:
             return judging.paused(f"{self._item.kind} {self._item.name}")
@@ -481,7 +481,7 @@ def propagated(number: int, members: list[RolloutMember]) -> Condition:
             answer = member.answer
             if answer is not None and answer.outcome == outcome:
                 sign = ": " if outcome == "error" else " "
-                gate = f"{answer.gate}{sign}" if answer.gate else ""
+                gate = f"{judging.gate_of(answer)}{sign}" if judging.gate_of(answer) else ""
                 message = f"{so_far}; {member.instance.name}: {gate}{answer.message}"
                 return Condition(kind, "False", reason, message)
     return Condition(kind, "Unknown", Reason.PROPAGATING, so_far)

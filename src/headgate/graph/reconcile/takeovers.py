@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 
 from headgate.graph.compile.compiled import CompiledGraph
 from headgate.graph.reconcile import judging, removal
-from headgate.graph.reconcile.judging import GateVerdict
 from headgate.graph.reconcile.nodes import NodeState, NodeUnit
-from headgate.kernel.decisions import Reason
+from headgate.kernel import decisions
+from headgate.kernel.decisions import Reason, Verdict
 
 
 class Takeovers:
@@ -31,7 +31,7 @@ class Takeovers:
         self._are_all_seen = True
         return self._put_off.values()
 
-    def ask(self, state: NodeState, unit: NodeUnit) -> GateVerdict:
+    def ask(self, state: NodeState, unit: NodeUnit) -> Verdict:
         """A node that the graph does not have any more has nothing to keep its object for."""
         if unit.origin == state.id or unit.origin not in self._nodes:
             return judging.PASS
@@ -40,7 +40,7 @@ class Takeovers:
             return _kept(unit)
         return self._answer(state, unit)
 
-    def _answer(self, state: NodeState, unit: NodeUnit) -> GateVerdict:
+    def _answer(self, state: NodeState, unit: NodeUnit) -> Verdict:
         """What waits for the taker itself cannot be waited for, and of a ring of nodes that wait for each other the first
         goes."""
         holder = self._states[unit.origin]
@@ -71,5 +71,5 @@ class Takeovers:
         return False
 
 
-def _kept(unit: NodeUnit, why: str = "") -> GateVerdict:
-    return judging.held(Reason.NAME_TAKEN, f"it is the object of {unit.origin}{why}")
+def _kept(unit: NodeUnit, why: str = "") -> Verdict:
+    return decisions.pending(Reason.NAME_TAKEN, f"it is the object of {unit.origin}{why}")

@@ -10,21 +10,10 @@ import msgspec
 from headgate.graph.compile import loops
 from headgate.graph.reconcile import conditions as graph_conditions
 from headgate.graph.reconcile import labels
+from headgate.kernel.explanations import PartState
 from headgate.kernel.objects import Object
-from headgate.workload.plan import conditions
+from headgate.workload.plan import conditions, set_states
 
-_STATES = {
-    "Started": "starting",
-    "Updating": "updating",
-    "UpdateComplete": "done",
-    "RolledBack": "done",
-    "OnDelete": "onDelete",
-    "Paused": "paused",
-    "Aborted": "aborted",
-    "ProgressDeadlineExceeded": "overdue",
-}
-"""By the reason of Progressing, in the words of explain."""
-DELETING = "deleting"
 UNSEEN = "unseen"
 """The operator has not said anything of it yet."""
 _NOT_SEEN = "the operator has not seen it as it is now"
@@ -67,16 +56,15 @@ def of_set(item: Object) -> SetSummary:
 
 def _state_of_set(item: Object) -> tuple[str, str]:
     if item.deleted_at is not None:
-        return DELETING, "on its way out"
+        return PartState.DELETING.value, "on its way out"
     found = _condition(item, conditions.PROGRESSING)
     if found is None or _count(item.status, "observedGeneration") < item.generation:
         return UNSEEN, _NOT_SEEN
     reason, message = found
-    state = _STATES.get(reason, reason)
     available = _condition(item, conditions.AVAILABLE)
-    if state in ("done", "starting") and available is not None:
-        state = "done" if available[0] == "AllReplicasAvailable" else "starting"
-        message = available[1] if state == "starting" else message
+    state = set_states.by_conditions(reason, available[0] if available is not None else None)
+    if state == PartState.STARTING and available is not None:
+        message = available[1]
     return state, message
 
 
@@ -143,7 +131,7 @@ def _of_graph(item: Object, revision: int | None) -> GraphSummary:
 
 def _state_of_graph(item: Object) -> tuple[str, str]:
     if item.deleted_at is not None:
-        return DELETING, "on its way out"
+        return PartState.DELETING.value, "on its way out"
     found = _condition(item, graph_conditions.RESOURCES_PROPAGATED)
     ready = _condition(item, graph_conditions.READY)
     if ready is not None and (found is None or item.status.get("state") == "Inactive"):
@@ -152,7 +140,8 @@ def _state_of_graph(item: Object) -> tuple[str, str]:
         return found
     own = _map(item.status.get(graph_conditions.OWN))
     if own:
-        return ("Propagated" if own.get("isPropagated") is True else "Propagating"), ""
+        is_propagated = own.get("isPropagated") is True
+        return (PartState.PROPAGATED if is_propagated else PartState.PROPAGATING).value, ""
     return UNSEEN, _NOT_SEEN
 
 

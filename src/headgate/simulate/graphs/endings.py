@@ -63,7 +63,7 @@ def _has_leftovers(instance_pass: InstancePass) -> bool:
 
 
 def _instance(plan: InstancePlan) -> Unfinished:
-    reasons = tuple(line.message for line in plan.lines() if line.verdict != "allowed")[:5]
+    reasons = tuple(said.line.message for said in plan.lines() if said.line.verdict != "allowed")[:5]
     instance_pass = plan.instance_pass
     if instance_pass is None:
         is_held = labels.is_suspended(plan.instance.annotations)
@@ -88,7 +88,7 @@ def _is_unwritten(unit: NodeUnit) -> bool:
 
 
 def _definition(name: str, plan: DefinitionPlan) -> Unfinished:
-    reasons = tuple(line.message for line in plan.lines() if line.verdict != "allowed")[:5]
+    reasons = tuple(said.line.message for said in plan.lines() if said.line.verdict != "allowed")[:5]
     answers = [member.answer for member in plan.rollout.members if member.answer is not None]
     is_held = plan.rollout.is_paused or not all(answer.is_allowed for answer in answers)
     waits = any(not member.is_ready for member in plan.rollout.members)
@@ -96,4 +96,4 @@ def _definition(name: str, plan: DefinitionPlan) -> Unfinished:
 
 
 def state_of(plan: GraphPlan) -> str:
-    return explain_tree.state_and_message(plan)[0]
+    return explain_tree.state_and_message(plan)[0].value

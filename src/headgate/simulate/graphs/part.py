@@ -218,16 +218,18 @@ class GraphPart:
             ExplainedLine(
                 line.node if line.item and line.node else None,
                 line.item or line.node or None,
-                line.kind,
+                said.kind,
                 str(line.revision) if line.revision else None,
-                line.verdict,
-                line.message,
-                line.requeue_at,
+                said.verdict,
+                said.reason,
+                said.message,
+                said.requeue_at,
             )
             for line in plan.lines()
+            for said in (line.line,)
         )
         state, message = explain_tree.state_and_message(plan)
-        return Explained(now, shown, state, lines, message, tree=self._tree(plan, now))
+        return Explained(now, shown, state.value, lines, message, tree=self._tree(plan, now))
 
     def _tree(self, plan: GraphPlan, now: Instant) -> ExplanationTree:
         if isinstance(plan, InstancePlan):

@@ -11,6 +11,7 @@ from headgate.fleet.model import records
 from headgate.fleet.state.state import Notice
 from headgate.kernel import rendering
 from headgate.kernel.budgets import BudgetPeak
+from headgate.kernel.decisions import Outcome, Reason
 from headgate.kernel.documents import Moment
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
@@ -37,7 +38,8 @@ class ExplainedLine(msgspec.Struct, frozen=True, rename="camel"):
     rule: str | None
     type: str
     version: str | None
-    verdict: str
+    verdict: Outcome
+    reason: Reason
     message: str
     next_evaluation_time: Moment | None = None
 

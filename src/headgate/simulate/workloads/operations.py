@@ -3,7 +3,7 @@
 from headgate.cluster.simulated.kubelet import Kubelet
 from headgate.cluster.simulated.pods import Pods, PodSeen
 from headgate.cluster.simulated.scheduler import Scheduler
-from headgate.kernel.explanations import ExplanationTree
+from headgate.kernel.explanations import ExplanationTree, PartState
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.kernel.problems import Problem, Rejected
@@ -11,17 +11,17 @@ from headgate.promises.base import Unfinished
 from headgate.simulate.model.result import Explained, ExplainedLine
 from headgate.simulate.workloads.sets import Workloads
 from headgate.workload import defaults
-from headgate.workload.plan import operate
+from headgate.workload.plan import operate, set_states
 
 
 def edited(action: str, item: Object, state: str) -> Object:
     """As the command line and the API have it: without an update there is nothing to abort, and no update is aborted
     twice."""
-    if action == "abort" and state in ("done", "deleting"):
+    if action == "abort" and state in set_states.WITHOUT_UPDATE:
         raise Rejected(
             [Problem("action", f"{item.kind} {item.name} is {state}: there is no update to abort")]
         )
-    if action == "abort" and state == "aborted":
+    if action == "abort" and state == PartState.ABORTED:
         return item
     edit = {"pause": operate.pause, "resume": operate.resume, "abort": operate.abort}[action]
     return edit(item)
@@ -29,10 +29,10 @@ def edited(action: str, item: Object, state: str) -> Object:
 
 def explained(item: Object, tree: ExplanationTree, now: Instant) -> Explained:
     lines = tuple(
-        ExplainedLine(None, None, line.kind, None, line.verdict, line.message, line.requeue_at)
+        ExplainedLine(None, None, line.kind, None, line.verdict, line.reason, line.message, line.requeue_at)
         for line in tree.lines
     )
-    return Explained(now, shown(item.namespace, item.name), tree.state, lines, tree=tree)
+    return Explained(now, shown(item.namespace, item.name), tree.state.value, lines, tree=tree)
 
 
 def shown(namespace: str, name: str) -> str:

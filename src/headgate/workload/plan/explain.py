@@ -1,23 +1,26 @@
 """Why a set is where it is: sentences for the person who waits, and the tree of its units."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
 
 from headgate.kernel import instants
 from headgate.kernel.decisions import Outcome
-from headgate.kernel.explanations import ExplanationLine, ExplanationTree, PartFacts, PartKind, Role
+from headgate.kernel.explanations import (
+    ExplanationLine,
+    ExplanationTree,
+    PartFacts,
+    PartKind,
+    PartState,
+    Role,
+)
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.workload import labels
-from headgate.workload.plan import observed, progress
+from headgate.workload.plan import observed, progress, set_states
 from headgate.workload.plan import planner as plan
 from headgate.workload.plan.situation import Situation
 
-State = Literal["done", "updating", "starting", "paused", "aborted", "overdue", "onDelete", "deleting"]
-
-
-_HELD = frozenset({"paused", "aborted", "onDelete"})
+_HELD = frozenset({PartState.PAUSED, PartState.ABORTED, PartState.ON_DELETE})
 """Somebody has ordered it to stay as it is."""
 
 
@@ -26,50 +29,61 @@ def explain(
 ) -> ExplanationTree:
     """On the same situation as the planner, and with what it would do next.
 
-    Each sentence is a line, and its kind the name of the reason where something is stuck. What somebody has ordered
-    denies; everything else is waited for.
+    Each sentence is a line: of the update as a whole, or of a part that is stuck. What somebody has ordered denies;
+    everything else is waited for.
     """
     if pcs.deleted_at is not None:
-        leaving = ExplanationLine("update", "pending", "the set is being deleted")
+        leaving = _of_the_whole(PartState.DELETING, "the set is being deleted")
         return ExplanationTree(
-            _subject(pcs.name), "workload", "deleting", "on its way out", (leaving,), part=PartFacts("set")
+            _subject(pcs.name), "workload", PartState.DELETING, "on its way out", PartFacts("set"), (leaving,)
         )
     situation = plan.observe(pcs, observed, now, NamedIds())
     decided = plan.plan(pcs, observed, now, NamedIds(), is_bound_pod_by_pod=is_bound_pod_by_pod)
     state = _state(situation)
-    verdict: Outcome = "allowed" if state == "done" else "denied" if state in _HELD else "pending"
-    sentences = [("update", sentence) for sentence in _sentences(situation, state)]
-    sentences += [(item.reason.value, str(item)) for item in decided.stuck]
+    at = decided.requeue_at
+    lines = [_of_the_whole(state, sentence, at) for sentence in _sentences(situation, state)]
+    lines += [
+        ExplanationLine(item.reason.value, "", _verdict(state), item.reason, str(item), at)
+        for item in decided.stuck
+    ]
     return ExplanationTree(
         _subject(pcs.name),
         "workload",
         state,
         f"{situation.strategy}, revision {situation.target.number}",
-        tuple(ExplanationLine(kind, verdict, text, "", decided.requeue_at) for kind, text in sentences),
+        PartFacts("set", situation.target.number),
+        tuple(lines),
         tuple(
             _replica(situation, replica) for replica in situation.tree.replicas.values() if replica.is_held
         ),
-        PartFacts("set", situation.target.number),
     )
+
+
+def _of_the_whole(state: PartState, sentence: str, requeue_at: Instant | None = None) -> ExplanationLine:
+    return ExplanationLine("update", "", _verdict(state), set_states.REASONS[state], sentence, requeue_at)
+
+
+def _verdict(state: PartState) -> Outcome:
+    return "allowed" if state is PartState.DONE else "denied" if state in _HELD else "pending"
 
 
 def _subject(name: str) -> str:
     return f"PodCliqueSet {name}"
 
 
-def _state(situation: Situation) -> State:
+def _state(situation: Situation) -> PartState:
     if situation.is_aborted:
-        return "aborted"
+        return PartState.ABORTED
     if not situation.is_updating:
         if progress.is_everything_new_and_available(situation):
-            return "done"
-        return "onDelete" if situation.strategy == "OnDelete" else "starting"
+            return PartState.DONE
+        return PartState.ON_DELETE if situation.strategy == "OnDelete" else PartState.STARTING
     if situation.is_paused:
-        return "paused"
-    return "overdue" if progress.is_overdue(situation) else "updating"
+        return PartState.PAUSED
+    return PartState.OVERDUE if progress.is_overdue(situation) else PartState.UPDATING
 
 
-def _sentences(situation: Situation, state: State) -> Iterator[str]:
+def _sentences(situation: Situation, state: PartState) -> Iterator[str]:
     replicas = situation.pcs.replicas
     known = situation.persisted.progress
     available = sum(situation.is_available(index) for index in range(replicas))
@@ -79,14 +93,14 @@ def _sentences(situation: Situation, state: State) -> Iterator[str]:
         f"{available} of {replicas} replicas are available, {there} of {replicas} have the content of revision"
         f" {situation.target.number}"
     )
-    if state == "aborted":
+    if state is PartState.ABORTED:
         yield (
             f"the update to revision {situation.newest.number} was aborted: what was not moved keeps its revision"
             " until the template changes"
         )
-    elif state == "paused":
+    elif state is PartState.PAUSED:
         yield "the update is paused: nothing more is taken down until it is resumed"
-    elif state == "onDelete":
+    elif state is PartState.ON_DELETE:
         yield "strategy OnDelete: pods are replaced when someone deletes them"
     if situation.persisted.rolled_back is not None:
         yield (
@@ -185,7 +199,7 @@ def _parts(situation: Situation, replica: observed.ObservedReplica) -> Iterator[
             _unit(
                 _part("groupReplica", member.index, wanted),
                 f"{name} {member.index}",
-                "on its way out" if member.is_going else _availability(member.is_available),
+                PartState.ON_ITS_WAY_OUT if member.is_going else _availability(member.is_available),
                 "",
                 (_clique(situation, f"clique {part}", clique) for part, clique in member.cliques.items()),
             )
@@ -196,8 +210,8 @@ def _parts(situation: Situation, replica: observed.ObservedReplica) -> Iterator[
         yield _unit(PartFacts("group"), f"group {name}", state, said, members)
 
 
-def _availability(is_available: bool) -> str:
-    return "available" if is_available else "not available"
+def _availability(is_available: bool) -> PartState:
+    return PartState.AVAILABLE if is_available else PartState.NOT_AVAILABLE
 
 
 def _clique(situation: Situation, name: str, clique: observed.ObservedClique) -> ExplanationTree:
@@ -212,11 +226,11 @@ def _pod(situation: Situation, pod: observed.Pod, wanted: int) -> ExplanationTre
     number = situation.revision(pod.object.labels.get(labels.REVISION)).number
     surge = ", surge" if pod.index >= wanted else ""
     if pod.is_going:
-        state = "terminating"
+        state = PartState.TERMINATING
     elif pod.is_available:
-        state = "ready"
+        state = PartState.READY
     else:
-        state = "scheduled, not ready" if pod.is_bound else "not scheduled"
+        state = PartState.SCHEDULED if pod.is_bound else PartState.NOT_SCHEDULED
     part = _part("pod", pod.index, wanted, number)
     return _unit(part, f"pod {pod.object.name}", state, f"revision {number}{surge}")
 
@@ -227,6 +241,6 @@ def _part(kind: PartKind, index: int, wanted: int, revision: int | None = None) 
 
 
 def _unit(
-    part: PartFacts, subject: str, state: str, message: str, children: Iterable[ExplanationTree] = ()
+    part: PartFacts, subject: str, state: PartState, message: str, children: Iterable[ExplanationTree] = ()
 ) -> ExplanationTree:
-    return ExplanationTree(subject, "workload", state, message, (), tuple(children), part)
+    return ExplanationTree(subject, "workload", state, message, part, children=tuple(children))
