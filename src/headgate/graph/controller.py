@@ -250,8 +250,6 @@ class GraphController:
             for item in self._cache.of_kind(*kind):
                 if item.uid in accepted.let_on and item.uid not in before.let_on:
                     self._enqueue(item.key)
-            if is_new and self._cache.of_kind(*kind):
-                self._enqueue(request_for(name))
 
 
 def _kind_of(accepted: AcceptedGraph) -> tuple[str, str]:
