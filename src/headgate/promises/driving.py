@@ -23,7 +23,7 @@ from headgate.promises import turns
 from headgate.promises.turns import MADE_UP, Maker
 
 
-class DrivenWake(Enum):
+class WakeAnswer(Enum):
     """What a unit did when what it waits for was to happen."""
 
     WOKEN = auto()
@@ -35,8 +35,8 @@ class DrivenWake(Enum):
 
 
 _WORDS = {
-    DrivenWake.SLEPT: "which happened, and is not looked at",
-    DrivenWake.IMPOSSIBLE: "which nothing can make happen",
+    WakeAnswer.SLEPT: "which happened, and is not looked at",
+    WakeAnswer.IMPOSSIBLE: "which nothing can make happen",
 }
 
 
@@ -59,12 +59,12 @@ class WakeDriver:
         makings = {wake: _makings(state, unit, wake) for unit, wake in sampled}
         has_turns = any(wake[0] in turns.MAKERS and makings[wake] for _, wake in sampled)
         written = settled.dump() if has_turns else b""
-        answers: list[tuple[Unit, Wake, DrivenWake]] = []
+        answers: list[tuple[Unit, Wake, WakeAnswer]] = []
         for unit, wake in sampled:
             if makings[wake] is None:
-                answer = DrivenWake.IMPOSSIBLE
+                answer = WakeAnswer.IMPOSSIBLE
             elif not makings[wake]:
-                answer = DrivenWake.NOT_DRIVEN
+                answer = WakeAnswer.NOT_DRIVEN
             elif wake[0] in turns.MAKERS:
                 answer = _driven_by_turns(Engine.load(written, state.ids), unit, wake, now)
             else:
@@ -74,10 +74,10 @@ class WakeDriver:
         said = [_said(*each) for each in answers if each[2] in _WORDS]
         return [*said, *_slept_in(state)]
 
-    def _note(self, wake: Wake, answer: DrivenWake) -> None:
-        counted = self.not_driven if answer is DrivenWake.NOT_DRIVEN else self.driven
+    def _note(self, wake: Wake, answer: WakeAnswer) -> None:
+        counted = self.not_driven if answer is WakeAnswer.NOT_DRIVEN else self.driven
         counted[wake[0]] += 1
-        if answer is not DrivenWake.NOT_DRIVEN:
+        if answer is not WakeAnswer.NOT_DRIVEN:
             self._answered.add(wake)
 
     def _sampled(self, state: State) -> list[tuple[Unit, Wake]]:
@@ -96,7 +96,7 @@ class WakeDriver:
         return sorted(pairs, key=lambda pair: pair[1][0] in _TAKE_AWAY)
 
 
-def _said(unit: Unit, wake: Wake, answer: DrivenWake) -> str:
+def _said(unit: Unit, wake: Wake, answer: WakeAnswer) -> str:
     return f"{unit.order} waits for {' '.join(wake)}, {_WORDS[answer]}"
 
 
@@ -125,31 +125,31 @@ def _makings(state: State, unit: Unit, wake: Wake) -> list[changes.Change] | Non
         return None
 
 
-def _driven(engine: Engine, unit: Unit, wake: Wake, now: Instant) -> DrivenWake:
+def _driven(engine: Engine, unit: Unit, wake: Wake, now: Instant) -> WakeAnswer:
     """By the first change that is accepted. What was driven before in the same copy may have taken away who waits or what
     the wake names."""
     state = engine.state
     if unit not in _units(state):
-        return DrivenWake.NOT_DRIVEN
+        return WakeAnswer.NOT_DRIVEN
     for change in _makings(state, unit, wake) or ():
         if turns.is_accepted(engine, change, now):
-            answer = DrivenWake.WOKEN if unit in state.waiting.dirty else DrivenWake.SLEPT
+            answer = WakeAnswer.WOKEN if unit in state.waiting.dirty else WakeAnswer.SLEPT
             state.waiting.dirty.clear()
             return answer
-    return DrivenWake.NOT_DRIVEN
+    return WakeAnswer.NOT_DRIVEN
 
 
-def _driven_by_turns(engine: Engine, unit: Unit, wake: Wake, now: Instant) -> DrivenWake:
+def _driven_by_turns(engine: Engine, unit: Unit, wake: Wake, now: Instant) -> WakeAnswer:
     """In a copy of its own, which decides."""
     engine.decide(now)
     same = next((other for other in _units(engine.state) if _is_same(other, unit)), None)
     if same is None or wake not in same.waits:
-        return DrivenWake.NOT_DRIVEN
+        return WakeAnswer.NOT_DRIVEN
     match turns.is_woken(engine, same, wake, now):
         case None:
-            return DrivenWake.NOT_DRIVEN
+            return WakeAnswer.NOT_DRIVEN
         case is_woken:
-            return DrivenWake.WOKEN if is_woken else DrivenWake.SLEPT
+            return WakeAnswer.WOKEN if is_woken else WakeAnswer.SLEPT
 
 
 def _is_same(unit: Unit, other: Unit) -> bool:

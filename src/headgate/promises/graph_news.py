@@ -12,22 +12,22 @@ from headgate.graph.reconcile.instances import InstancePass
 from headgate.graph.reconcile.propagate import DefinitionPlan, InstancePlan
 from headgate.kernel.objects import Key, Object
 from headgate.promises import requests
-from headgate.promises.requests import AwaitedNews
+from headgate.promises.requests import MadeUpNews
 
 
-def waits(request: Key, plan: GraphPlan, cache: ObjectCache) -> Iterator[AwaitedNews]:
+def waits(request: Key, plan: GraphPlan, cache: ObjectCache) -> Iterator[MadeUpNews]:
     item = cache.get(request)
     if item is None or item.deleted_at is not None:
         return
     if isinstance(plan, DefinitionPlan):
         if plan.rollout.problems or not all(member.is_updated for member in plan.rollout.members):
-            yield AwaitedNews("definition", item, requests.edited)
+            yield MadeUpNews("definition", item, requests.edited)
             yield from _of_members(plan, cache)
     elif _is_under_way(plan):
-        yield AwaitedNews("instance", item, requests.edited)
+        yield MadeUpNews("instance", item, requests.edited)
         top = cache.get(request_for(item.labels.get(labels.DEFINITION_NAME, "")))
         if top is not None:
-            yield AwaitedNews("definition of the instance", top, requests.edited)
+            yield MadeUpNews("definition of the instance", top, requests.edited)
         if plan.instance_pass is not None:
             yield from _of_objects(plan.instance_pass, cache)
 
@@ -37,11 +37,11 @@ def _is_under_way(plan: InstancePlan) -> bool:
     return status is None or not (status.is_ready and status.is_propagated)
 
 
-def _of_members(plan: DefinitionPlan, cache: ObjectCache) -> Iterator[AwaitedNews]:
+def _of_members(plan: DefinitionPlan, cache: ObjectCache) -> Iterator[MadeUpNews]:
     for member in plan.rollout.members:
         item = cache.get(member.instance.key)
         if item is not None:
-            yield AwaitedNews("member", item, _got_further, is_own_status=True)
+            yield MadeUpNews("member", item, _got_further, is_own_status=True)
 
 
 def _got_further(instance: Object) -> Object:
@@ -50,7 +50,7 @@ def _got_further(instance: Object) -> Object:
     return requests.with_status(instance, conditions.OWN, further)
 
 
-def _of_objects(instance_pass: InstancePass, cache: ObjectCache) -> Iterator[AwaitedNews]:
+def _of_objects(instance_pass: InstancePass, cache: ObjectCache) -> Iterator[MadeUpNews]:
     """Its own, those that stand in its way, and what others own and it reads."""
     for state in (*instance_pass.states, *instance_pass.leftovers):
         for unit in (*state.units, *state.extras):
@@ -58,11 +58,11 @@ def _of_objects(instance_pass: InstancePass, cache: ObjectCache) -> Iterator[Awa
             if item is None:
                 continue
             if unit.problem:
-                yield AwaitedNews("in the way", item, requests.leaving)
+                yield MadeUpNews("in the way", item, requests.leaving)
             elif unit.grant is not None:
-                yield AwaitedNews("object", item, requests.reporting)
-                yield AwaitedNews("object that goes", item, requests.leaving)
+                yield MadeUpNews("object", item, requests.reporting)
+                yield MadeUpNews("object that goes", item, requests.leaving)
         reference = state.node.external_ref
         if reference is not None:
             place = (instance_pass.instance.namespace, requests.MADE_UP)
-            yield AwaitedNews("external", Object(reference.api_version, reference.kind, *place))
+            yield MadeUpNews("external", Object(reference.api_version, reference.kind, *place))

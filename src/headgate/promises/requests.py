@@ -28,7 +28,7 @@ LOOKS_AT_FIRST = 4
 MADE_UP = "madeUpToWake"
 
 
-class AwaitedNews(NamedTuple):
+class MadeUpNews(NamedTuple):
     """What may end a wait: that an object changes, or without a change that it comes. `topic` says what the object is to who
     waits: of each topic one is driven in a look."""
 
@@ -60,7 +60,7 @@ def with_status(item: Object, name: str, value: object) -> Object:
     return msgspec.structs.replace(item, status=status, resource_version=item.resource_version + 1)
 
 
-Waits = Callable[[Key, Any, ObjectCache], Iterable[AwaitedNews]]
+Waits = Callable[[Key, Any, ObjectCache], Iterable[MadeUpNews]]
 """What a request of that plan waits for, as far as it can be known: nothing for one that is done."""
 
 
@@ -113,7 +113,7 @@ class RequestDriver:
             if request not in self._called(news):
                 yield f"{request.name} waits for {item.kind} {item.name}, of which there is news, and is not looked at"
 
-    def _called(self, news: AwaitedNews) -> Iterable[Key]:
+    def _called(self, news: MadeUpNews) -> Iterable[Key]:
         before, item = None, news.object
         if news.change is not None:
             before, item = item, news.change(item)
@@ -122,9 +122,9 @@ class RequestDriver:
         own = news.is_own_status
         return tuple(self._controller.requests(item, before, is_gone=False, is_own_status=own))
 
-    def _sampled(self, runner: Runner[Any]) -> list[tuple[Key, AwaitedNews]]:
+    def _sampled(self, runner: Runner[Any]) -> list[tuple[Key, MadeUpNews]]:
         """Of each topic one that was not driven before."""
-        chosen: dict[str, tuple[Key, AwaitedNews]] = {}
+        chosen: dict[str, tuple[Key, MadeUpNews]] = {}
         for request, plan in runner.plans.items():
             for news in self._waits(request, plan, runner.cache):
                 topic = news.topic
