@@ -41,7 +41,7 @@ class History:
         self.engine = Engine(NamedIds(self.workspace.id), self.workspace.name)
         self.watch = FleetWatch(Mirror(), self.log[0].at if self.log else 0)
         self.engine.observer = self.watch
-        self.flaws = [flaw for entry in self.log for flaw in self._play(entry)]
+        self.problems = [problem for entry in self.log for problem in self._play(entry)]
 
     def _pages(self, read: Any, kind: type[Any]) -> Iterator[Any]:
         after = None
@@ -78,7 +78,7 @@ class History:
 def broken_promises(store: Store, notebook: Notebook) -> list[str]:
     history = History(store, notebook)
     return [
-        *history.flaws,
+        *history.problems,
         *(f"{one.promise}: {one.message}" for one in history.watch.violations),
         *_numbering(history),
         *_rows(history),

@@ -85,7 +85,7 @@ def paths() -> list[str]:
     ]
 
 
-def flaws(page: Page, axe: str) -> list[Any]:
+def problems(page: Page, axe: str) -> list[Any]:
     page.evaluate(axe)
     found = page.evaluate(
         "axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations)"
@@ -111,19 +111,19 @@ def test_axe_finds_nothing_serious(browser: Browser, client: Client, axe: str, s
     context.set_default_timeout(60_000)
     page = context.new_page()
     page.goto(client.address)
-    assert flaws(page, axe) == []
+    assert problems(page, axe) == []
     log_in(page, client.address, str(client.token))
     found = {}
     for path in paths():
         settled(page, client.address + path)
-        found[path] = flaws(page, axe)
+        found[path] = problems(page, axe)
     page.goto(f"{client.address}/freezes")
     page.get_by_role("main").get_by_role("button", name="Freeze", exact=True).click()
-    found["a dialog"] = flaws(page, axe)
+    found["a dialog"] = problems(page, axe)
     page.keyboard.press("Escape")
     page.keyboard.press("Control+k")
     expect(page.get_by_role("listbox").get_by_role("option").first).to_be_visible()
-    found["the palette"] = flaws(page, axe)
+    found["the palette"] = problems(page, axe)
     context.close()
     bad = {path: one for path, one in found.items() if one}
     assert bad == {}, json.dumps(bad, indent=1)

@@ -54,7 +54,7 @@ def test_a_large_set_replaces_the_one_before(client: Client) -> None:
 def test_a_flaw_anywhere_in_a_large_set_stores_nothing(client: Client) -> None:
     client.expect(200, "PUT", "/v1/resources/set", {"provider": "other", "resources": [{"name": "theirs"}]})
     good = resources(COUNT)
-    for flaw, path in (
+    for problem, path in (
         ({"name": "theirs"}, f"resources[{COUNT}].name"),
         ({"name": "colour", "colour": 1}, f"resources[{COUNT}].colour"),
         ({"name": "copy", "identifier": "n00003"}, f"resources[{COUNT}].identifier"),
@@ -62,7 +62,7 @@ def test_a_flaw_anywhere_in_a_large_set_stores_nothing(client: Client) -> None:
         ({"name": "n00000"}, f"resources[{COUNT}].name"),
         ({"name": "runs", "current": {"nothing": "v1"}}, f"resources[{COUNT}].current.nothing"),
     ):
-        answer = put(client, [*good, flaw])
+        answer = put(client, [*good, problem])
         assert answer.status == 422, answer
         assert [one["path"] for one in answer.json["errors"]] == [path]
         assert names(client) == ["theirs"]

@@ -84,9 +84,9 @@ class RolloutAgent(ClusterAgent):
             await assignment.keep(uid=applied["metadata"]["uid"], isApplying=None)
             return await self._judged(wanted, applied, assignment)
         found = await wanted.found()
-        flaw = _flaw(wanted, found, assignment)
-        if flaw is not None or found is None:
-            return flaw or _gone(wanted)
+        problem = _problem(wanted, found, assignment)
+        if problem is not None or found is None:
+            return problem or _gone(wanted)
         return await self._judged(wanted, found, assignment)
 
     async def _applied(self, wanted: AppliedObject, assignment: Assignment) -> Document | JobProgress:
@@ -210,7 +210,7 @@ def _refusal(wanted: AppliedObject, found: Document | None) -> str | None:
     )
 
 
-def _flaw(wanted: AppliedObject, found: Document | None, assignment: Assignment) -> JobProgress | None:
+def _problem(wanted: AppliedObject, found: Document | None, assignment: Assignment) -> JobProgress | None:
     """Why what was applied can be followed no more."""
     if found is None or found["metadata"]["uid"] != assignment.state["uid"]:
         return _gone(wanted)

@@ -87,9 +87,9 @@ class KubernetesNodeAgent(ClusterAgent):
     ) -> JobProgress:
         state = assignment.state
         node = await _found(cluster, name)
-        flaw = _flaw(node, name, state)
-        if flaw is not None:
-            return await _failed(cluster, name, assignment, flaw)
+        problem = _problem(node, name, state)
+        if problem is not None:
+            return await _failed(cluster, name, assignment, problem)
         assert node is not None
         pods = await _pods(cluster, name, config, state)
         refusal = node_pods.refusal(pods)
@@ -148,7 +148,7 @@ async def _found(cluster: ReachedCluster, name: str) -> Document | None:
         return None
 
 
-def _flaw(node: Document | None, name: str, state: Mapping[str, object]) -> str | None:
+def _problem(node: Document | None, name: str, state: Mapping[str, object]) -> str | None:
     """Why this node cannot be drained, or no longer. What works on it next would find nothing, or the wrong thing."""
     known = state.get("node")
     if node is None:

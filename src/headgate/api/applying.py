@@ -134,12 +134,12 @@ def settled(
     for one in parsed:
         kind = kinds.of(one.object)
         old = lookup.replaced_by(engine, one.object)
-        flaw = _id_flaw(engine, kind, one, old) or _flaw_beside_others(kind, one, own)
-        if flaw is not None:
-            problems.append(Problem(f"{one.path}.metadata.id", flaw))
-        flaw = lookup.name_flaw(engine, kind, one.object.name) if old is None else None
-        if flaw is not None:
-            problems.append(Problem(f"{one.path}.metadata.name", flaw))
+        problem = _id_problem(engine, kind, one, old) or _problem_beside_others(kind, one, own)
+        if problem is not None:
+            problems.append(Problem(f"{one.path}.metadata.id", problem))
+        problem = lookup.name_problem(engine, kind, one.object.name) if old is None else None
+        if problem is not None:
+            problems.append(Problem(f"{one.path}.metadata.name", problem))
         thing = objects.signed(one.object, old, user)
         try:
             with at(one):
@@ -156,14 +156,14 @@ def settled(
     return found
 
 
-def _flaw_beside_others(kind: kinds.Kind, one: Manifest, own: Mapping[tuple[str, str], str]) -> str | None:
+def _problem_beside_others(kind: kinds.Kind, one: Manifest, own: Mapping[tuple[str, str], str]) -> str | None:
     """`own` are the ids that the manifests bring, each with the name of the first that does."""
     name = kinds.name_of(one.object)
     first = own.get((kind.name, one.object.id), name) if one.has_own_id else name
     return f"is {one.object.id}, as in {first}" if first != name else None
 
 
-def _id_flaw(engine: Engine, kind: kinds.Kind, manifest: Manifest, old: Object | None) -> str | None:
+def _id_problem(engine: Engine, kind: kinds.Kind, manifest: Manifest, old: Object | None) -> str | None:
     if not manifest.has_own_id:
         return None
     id_ = manifest.object.id

@@ -40,6 +40,6 @@ def reply_to_end(written: dict[str, Any], concern: Concern | None) -> Reply:
 
 
 def check(engine: Engine, old: Object | None, new: Object, *, force: bool) -> None:
-    found = None if force else concerned.flaw(engine, old, new)
+    found = None if force else concerned.problem(engine, old, new)
     if found is not None:
         raise Rejected([Problem(found.path, f"{found.message}; if that is meant, give force")])

@@ -92,7 +92,9 @@ def _check_concerns(engine: Engine, reached: Sequence[Reached]) -> None:
         try:
             concerning.check(engine, one.old, thing, force=False)
         except Rejected as rejected:
-            problems += (Problem(f"{path}.spec.{flaw.path}", flaw.message) for flaw in rejected.problems)
+            problems += (
+                Problem(f"{path}.spec.{problem.path}", problem.message) for problem in rejected.problems
+            )
         concern = concerned.by_object(engine, thing) if one.targets else None
         if concern is not None and not concern.targets:
             message = f"leaves none of the {one.targets} release targets of {thing.name}; if that is meant, give force"

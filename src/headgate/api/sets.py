@@ -60,33 +60,33 @@ def read(body: object, workspace: str) -> Set:
     by_name: dict[str, list[Running]] = {}
     for one in running:
         by_name.setdefault(one.resource, []).append(one)
-    flaws: list[Problem] = []
+    problems: list[Problem] = []
     found: dict[str, SetItem] = {}
     owners: dict[str, str] = {}
     for index, document in enumerate(plain):
-        if len(flaws) >= documents.MOST_PROBLEMS:
+        if len(problems) >= documents.MOST_PROBLEMS:
             break
         path = documents.item_path("resources", index)
         try:
             parsed = objects.parse(kinds.RESOURCE.name, document, workspace)
         except Rejected as rejected:
-            flaws.extend(Problem(below(path)(one.path), one.message) for one in rejected.problems)
+            problems.extend(Problem(below(path)(one.path), one.message) for one in rejected.problems)
             continue
         assert isinstance(parsed.object, model.Resource)
         name = parsed.object.name
         if name in found:
-            flaws.append(Problem(f"{path}.name", f"is {name!r}, as in an item before"))
+            problems.append(Problem(f"{path}.name", f"is {name!r}, as in an item before"))
         if parsed.has_own_id and owners.setdefault(parsed.object.id, name) != name:
-            flaws.append(Problem(f"{path}.id", f"is {parsed.object.id}, as in {owners[parsed.object.id]}"))
+            problems.append(Problem(f"{path}.id", f"is {parsed.object.id}, as in {owners[parsed.object.id]}"))
         owned = _owned(parsed.object, given.provider)
         found[name] = SetItem(path, owned, parsed.has_own_id, tuple(by_name.get(name, ())))
-    flaws += [
+    problems += [
         Problem(f"{item.path}.name", f"is {item.name!r}, which is the id of {owner}")
         for item in found.values()
         if (owner := owners.get(item.name.lower(), item.name)) != item.name
     ]
-    if flaws:
-        raise Rejected(flaws)
+    if problems:
+        raise Rejected(problems)
     return Set(given.provider, list(found.values()))
 
 
@@ -129,9 +129,9 @@ def _reply(result: Result) -> Reply:
 def _replace(call: Request, wanted: Set, context: CommandContext) -> Reply:
     """Deletes first, so that an identifier can move to a resource of another name."""
     names = frozenset(item.name for item in wanted.items)
-    flaws = list(_name_flaws(context.engine, wanted.provider, wanted.items))
-    if flaws:
-        raise Rejected(flaws)
+    problems = list(_name_problems(context.engine, wanted.provider, wanted.items))
+    if problems:
+        raise Rejected(problems)
     result = Result([], [], [], [], [])
     for name in _gone(wanted.provider, names, context):
         context.apply(changes.Delete(kinds.RESOURCE.name, name))
@@ -142,15 +142,15 @@ def _replace(call: Request, wanted: Set, context: CommandContext) -> Reply:
     return _reply(result)
 
 
-def _name_flaws(engine: Engine, provider: str, items: Sequence[SetItem]) -> Iterator[Problem]:
+def _name_problems(engine: Engine, provider: str, items: Sequence[SetItem]) -> Iterator[Problem]:
     for item in items:
         old = lookup.get(engine, kinds.RESOURCE, item.name)
         owner = old.metadata.get(PROVIDER_KEY) if old is not None else None
         if owner not in (None, provider):
             yield Problem(f"{item.path}.name", f"is {item.name!r}, which belongs to the provider {owner}")
-        flaw = lookup.name_flaw(engine, kinds.RESOURCE, item.name) if old is None else None
-        if flaw is not None:
-            yield Problem(f"{item.path}.name", flaw)
+        problem = lookup.name_problem(engine, kinds.RESOURCE, item.name) if old is None else None
+        if problem is not None:
+            yield Problem(f"{item.path}.name", problem)
 
 
 def _put(call: Request, context: CommandContext, item: SetItem, result: Result) -> None:
@@ -170,17 +170,17 @@ def _put(call: Request, context: CommandContext, item: SetItem, result: Result) 
 async def _check(call: Request, wanted: Set, gone: frozenset[str]) -> None:
     """All that a step could be refused for, before the first of them."""
     before = _Before()
-    flaws: list[Problem] = []
+    problems: list[Problem] = []
     for some in stepping.steps(wanted.items, CHECKED_STEP):
-        looking = partial(_flaws, call, wanted.provider, some, gone, before)
-        flaws += await replies.ask(call, looking)
-        if len(flaws) >= documents.MOST_PROBLEMS:
+        looking = partial(_problems, call, wanted.provider, some, gone, before)
+        problems += await replies.ask(call, looking)
+        if len(problems) >= documents.MOST_PROBLEMS:
             break
-    if flaws:
-        raise Rejected(flaws[: documents.MOST_PROBLEMS])
+    if problems:
+        raise Rejected(problems[: documents.MOST_PROBLEMS])
 
 
-def _flaws(
+def _problems(
     call: Request,
     provider: str,
     items: Sequence[SetItem],
@@ -189,12 +189,12 @@ def _flaws(
     view: EngineView,
 ) -> list[Problem]:
     engine = view.engine
-    found = list(_name_flaws(engine, provider, items))
+    found = list(_name_problems(engine, provider, items))
     for item in items:
         old = lookup.get(engine, kinds.RESOURCE, item.name)
         access.check_fields(call, old, item.resource)
-        found += _id_flaws(engine, item, old)
-        found += _identifier_flaws(engine, item, gone, before)
+        found += _id_problems(engine, item, old)
+        found += _identifier_problems(engine, item, gone, before)
         for one in item.running:
             owner = lookup.find(engine, kinds.DEPLOYMENT, one.deployment)
             if owner is None:
@@ -204,7 +204,7 @@ def _flaws(
     return found
 
 
-def _id_flaws(engine: Engine, item: SetItem, old: Any) -> Iterator[Problem]:
+def _id_problems(engine: Engine, item: SetItem, old: Any) -> Iterator[Problem]:
     if not item.has_own_id:
         return
     id_ = item.resource.id
@@ -222,7 +222,7 @@ class _Before(msgspec.Struct):
     identifiers: dict[str, str] = {}
 
 
-def _identifier_flaws(
+def _identifier_problems(
     engine: Engine, item: SetItem, gone: frozenset[str], before: _Before
 ) -> Iterator[Problem]:
     """Whoever has it may leave, or take another one first."""

@@ -59,9 +59,9 @@ def read(paths: Sequence[str]) -> list[TextDocument]:
             if _is_scenario(document.value):
                 _pass_over(source, source in paths)
                 continue
-            flaws = list(document.flaws)
-            documents.check_json(document.value, "", flaws)
-            problems.extend(manifests.located(document, flaw) for flaw in flaws)
+            of_document = list(document.problems)
+            documents.check_json(document.value, "", of_document)
+            problems.extend(manifests.located(document, problem) for problem in of_document)
             found.append(document)
     if problems:
         raise failures.CommandFailure(problems, exit_codes.UNREADABLE)

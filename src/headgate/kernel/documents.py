@@ -37,7 +37,7 @@ from headgate.kernel.plain_values import (
     read_text,
     refuse,
     suggest,
-    text_flaw,
+    text_problem,
 )
 from headgate.kernel.problems import Problem, Rejected
 
@@ -57,7 +57,7 @@ __all__ = [
     "read_choice",
     "read_into",
     "refuse_unknown_keys",
-    "text_flaw",
+    "text_problem",
     "write",
 ]
 
@@ -228,9 +228,9 @@ def _read_map(read_item: Reader, value: object, path: str, problems: list[Proble
                 f"has the key {key!r}, which is {describe(key)}; keys are strings, write it in quotes",
             )
             continue
-        flaw = text_flaw(key)
-        if flaw:
-            refuse(problems, path, f"has a key that {flaw}")
+        problem = text_problem(key)
+        if problem:
+            refuse(problems, path, f"has a key that {problem}")
             continue
         result[key] = read_item(item, field_path(path, key), problems)
     return result

@@ -65,11 +65,11 @@ def read_text(value: object, path: str, problems: list[Problem]) -> object:
     if not isinstance(value, str):
         hint = "; write it in quotes" if isinstance(value, bool | int | float) else ""
         return refuse(problems, path, f"must be a string, not {describe(value)}{hint}")
-    flaw = text_flaw(value)
-    return refuse(problems, path, flaw) if flaw else value
+    problem = text_problem(value)
+    return refuse(problems, path, problem) if problem else value
 
 
-def text_flaw(text: str) -> str | None:
+def text_problem(text: str) -> str | None:
     """Text that cannot be stored everywhere: databases refuse NUL, UTF-8 refuses lone surrogates."""
     if "\x00" in text:
         return "must not contain the character NUL"
@@ -154,8 +154,8 @@ def check_json(value: object, path: str, problems: list[Problem], depth: int = 0
         for key, item in value.items():
             if not isinstance(key, str):
                 refuse(problems, path, f"has the key {key!r}; keys are strings, write it in quotes")
-            elif flaw := text_flaw(key):
-                refuse(problems, path, f"has a key that {flaw}")
+            elif problem := text_problem(key):
+                refuse(problems, path, f"has a key that {problem}")
             else:
                 check_json(item, field_path(path, key), problems, depth + 1)
     elif isinstance(value, list | tuple):

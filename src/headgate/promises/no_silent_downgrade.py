@@ -201,7 +201,7 @@ class NoSilentDowngrade(FleetPromise):
 
     def job_created(self, job: records.Job, verdicts: Sequence[Any], now: Instant) -> None:
         self._note_cycle(job)
-        fact = self._flaw(job)
+        fact = self._problem(job)
         if fact is not None:
             runs = self._runs[job.target][-1].tag
             self.broken(
@@ -221,7 +221,7 @@ class NoSilentDowngrade(FleetPromise):
             bracket.spec.rollback_strategy if bracket is not None else "", rules
         )
 
-    def _flaw(self, job: records.Job) -> str | None:
+    def _problem(self, job: records.Job) -> str | None:
         """What is wrong about the job if it goes back; None if nothing is."""
         history = self._runs.get(job.target)
         if not history or not self._is_older(job.version, history[-1].version):
@@ -234,18 +234,18 @@ class NoSilentDowngrade(FleetPromise):
         if job.kind != "rollback":
             return "nobody has asked for that"
         if job.target in self._ordered:
-            flaws = [self._flaw_of_order(job, to) for to in self._ordered[job.target]]
-            return None if None in flaws else flaws[0]
+            problems = [self._problem_of_order(job, to) for to in self._ordered[job.target]]
+            return None if None in problems else problems[0]
         failure = self._cause(job)
         if failure is None:
             return "no rollback rule of it has fired for a failure there"
-        return self._flaw_of_way_back(job, failure)
+        return self._problem_of_rollback(job, failure)
 
     def _is_older(self, version: str, than: str) -> bool:
         one, other = self._orders.get(version), self._orders.get(than)
         return one is not None and other is not None and one < other
 
-    def _flaw_of_order(self, job: records.Job, to: str | None) -> str | None:
+    def _problem_of_order(self, job: records.Job, to: str | None) -> str | None:
         """Where the version that was named has gone bad meanwhile, back goes further."""
         wanted = self._wanted(job, to)
         if wanted is None or wanted.status == "rejected" or wanted.id == job.version:
@@ -274,7 +274,7 @@ class NoSilentDowngrade(FleetPromise):
             return True
         return failure.has_fired or (failure.may_be_retried and _fires(self._rules(failure.job), failure.job))
 
-    def _flaw_of_way_back(self, job: records.Job, failure: FailedRelease) -> str | None:
+    def _problem_of_rollback(self, job: records.Job, failure: FailedRelease) -> str | None:
         for run in reversed(self._runs[job.target]):
             is_undone = (
                 run.group == job.group if job.group is not None else run.version == failure.job.version

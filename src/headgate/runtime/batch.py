@@ -246,14 +246,14 @@ class Batch:
         changes = self._mark(made, is_recheck)
         rounds = [made]
         traces = known_traces | self.traces
-        flaws = self._dispatch(made, traces)
-        while flaws and len(rounds) < _MOST_ROUNDS:
-            for flaw in flaws:
-                self.apply(flaw, ENGINE)
+        problems = self._dispatch(made, traces)
+        while problems and len(rounds) < _MOST_ROUNDS:
+            for problem in problems:
+                self.apply(problem, ENGINE)
             rounds.append(self._replica.decide(self.now))
             self._mark(rounds[-1])
-            flaws = self._dispatch(rounds[-1], traces)
-        self.undeliverable = flaws
+            problems = self._dispatch(rounds[-1], traces)
+        self.undeliverable = problems
         if len(rounds) > 1:
             changes = rows.of_decisions(self._replica.engine, rounds)
             self.decisions = _joined(rounds)
@@ -269,16 +269,16 @@ class Batch:
 
     def _dispatch(self, made: Decisions, traces: dict[str, str]) -> list[JobReported]:
         """What no agent can be given is reported, in the same commit."""
-        flaws = []
+        problems = []
         for job in made.created:
             if job.status in model.JOB_TERMINAL:
                 continue
             try:
                 trace = traces.get(job.version)
                 self.dispatches.append(dispatching.dispatch_for(self._replica.engine.state, job, trace))
-            except dispatching.Undeliverable as flaw:
-                flaws.append(JobReported(job.id, flaw.status, str(flaw)))
-        return flaws
+            except dispatching.Undeliverable as problem:
+                problems.append(JobReported(job.id, problem.status, str(problem)))
+        return problems
 
     def _write_decisions(self, changes: rows.Changes) -> None:
         made, transaction = self.decisions, self._transaction

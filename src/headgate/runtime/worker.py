@@ -261,8 +261,8 @@ class Worker:
         self._meter.batch(
             engine.workspace.name, outcome, time.perf_counter() - begin, len(items) - len(outcome.left)
         )
-        for flaw in outcome.undeliverable:
-            self.report(engine.workspace.name, flaw)
+        for problem in outcome.undeliverable:
+            self.report(engine.workspace.name, problem)
         if outcome.has_written:
             self._hint_is_due = True
         if outcome.has_written or outcome.measurements:

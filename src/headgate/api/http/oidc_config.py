@@ -20,7 +20,7 @@ _LAST_SECOND = 253_402_300_799
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-def address_flaw(text: str) -> str | None:
+def address_problem(text: str) -> str | None:
     """Keys that come over plain HTTP could be anybody's, unless they never leave the machine."""
     try:
         parts = urlsplit(text)
@@ -33,9 +33,9 @@ def address_flaw(text: str) -> str | None:
 
 
 def _check_address(text: str, path: str, problems: list[Problem]) -> None:
-    flaw = address_flaw(text)
-    if flaw:
-        problems.append(Problem(path, flaw))
+    problem = address_problem(text)
+    if problem:
+        problems.append(Problem(path, problem))
 
 
 class OidcGrant(msgspec.Struct, frozen=True, rename="camel"):
@@ -97,7 +97,7 @@ def principal(config: OidcConfig, claims: dict[str, Any]) -> Principal:
 
 def _user(config: OidcConfig, claims: dict[str, Any]) -> str:
     user = claims.get(config.user_claim)
-    if not isinstance(user, str) or model.name_flaw(user) is not None:
+    if not isinstance(user, str) or model.name_problem(user) is not None:
         raise ValueError(f"the token has no usable claim {config.user_claim}, which names the user")
     if config.user_claim == "email" and claims.get("email_verified") is False:
         raise ValueError("the token's email is not verified by its issuer")

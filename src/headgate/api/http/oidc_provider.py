@@ -13,7 +13,7 @@ import msgspec
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, RSAKey
 
-from headgate.api.http.oidc_config import address_flaw
+from headgate.api.http.oidc_config import address_problem
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
@@ -36,7 +36,7 @@ class ProviderMetadata(msgspec.Struct, frozen=True):
 
     def address(self, name: str) -> str:
         found = self.document.get(name)
-        if not isinstance(found, str) or address_flaw(found) is not None:
+        if not isinstance(found, str) or address_problem(found) is not None:
             raise IdentityProviderError(f"its discovery document has no {name} that can be used")
         return found
 

@@ -110,9 +110,9 @@ def _value(schema: dict[str, Any], texts: list[str]) -> Any:
 
 
 def _one(schema: dict[str, Any], text: str) -> Any:
-    flaw = documents.text_flaw(text)
-    if flaw:
-        raise ValueError(flaw)
+    problem = documents.text_problem(text)
+    if problem:
+        raise ValueError(problem)
     match schema.get("type"):
         case "integer":
             return _bounded(schema, _whole_number(text))

@@ -48,7 +48,7 @@ def issue(
     return secret, token
 
 
-def name_flaw(name: str) -> str | None:
+def name_problem(name: str) -> str | None:
     """The name of a token is a user's name in approvals, audit log and events."""
     if PERSON_SIGN in unicodedata.normalize("NFKC", name):
         return f"is {name!r}; allowed is any name without {PERSON_SIGN!r}, which is in the names of people"

@@ -199,9 +199,9 @@ def put(context: CommandContext, kind: Kind, parsed: Parsed, call: Request) -> R
     engine = context.engine
     old = lookup.get(engine, kind, parsed.object.name)
     access.check_fields(call, old, parsed.object)
-    flaw = lookup.name_flaw(engine, kind, parsed.object.name) if old is None else None
-    if flaw is not None:
-        raise Rejected([Problem("name", flaw)])
+    problem = lookup.name_problem(engine, kind, parsed.object.name) if old is None else None
+    if problem is not None:
+        raise Rejected([Problem("name", problem)])
     thing = settling.settled(context, kind, parsed, old, call.caller.user)
     concerning.check(engine, old, thing, force=bool(call.query.get("force")))
     if old is None or kind is kinds.SIGNAL or not objects.is_same(old, thing):

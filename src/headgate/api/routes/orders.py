@@ -89,7 +89,7 @@ def _act_on_many(
     change = _change(context.engine, call, action, given)
     found = order_previews.of(context.engine, change, context.now)
     answer = _document(change, found, given.dry_run)
-    if all(one.flaw is not None for one in found):
+    if all(one.problem is not None for one in found):
         with refusals.as_conflict(f"No target can {changes.ORDER_WORDS[action]}"):
             context.apply(change)
     else:
@@ -109,8 +109,8 @@ def _change(
 
 
 def _document(change: changes.TargetsAction, found: list[OrderPreview], dry_run: bool) -> dict[str, Any]:
-    able = [one for one in found if one.flaw is None]
-    refused = [one for one in found if one.flaw is not None]
+    able = [one for one in found if one.problem is None]
+    refused = [one for one in found if one.problem is not None]
     return {
         "action": change.action,
         "deployment": change.deployment,
@@ -119,7 +119,7 @@ def _document(change: changes.TargetsAction, found: list[OrderPreview], dry_run:
         "count": len(able),
         "targets": [_moved(one) for one in able[:MOST_LISTED]],
         "refusedCount": len(refused),
-        "refused": [{"name": one.target, "reason": one.flaw} for one in refused[:MOST_LISTED]],
+        "refused": [{"name": one.target, "reason": one.problem} for one in refused[:MOST_LISTED]],
     }
 
 

@@ -95,9 +95,9 @@ async def put_system(call: Request) -> Answer:
 
 
 def _check_name(given: bodies.SystemInput, name: str) -> None:
-    flaw = model.name_flaw(name)
-    if flaw is not None:
-        raise Rejected([Problem("name", flaw)])
+    problem = model.name_problem(name)
+    if problem is not None:
+        raise Rejected([Problem("name", problem)])
     if given.name not in (None, name):
         raise Rejected([Problem("name", f"is {given.name!r}; the path says {name!r}")])
 

@@ -77,9 +77,9 @@ def _check(call: Request, given: bodies.TokenInput) -> None:
         for index, one in enumerate(given.permissions)
         if one not in permissions.ALL
     ]
-    flaw = tokens.name_flaw(given.name)
-    if flaw is not None:
-        problems.append(Problem("name", flaw))
+    problem = tokens.name_problem(given.name)
+    if problem is not None:
+        problems.append(Problem("name", problem))
     if given.role is None and not given.permissions:
         problems.append(Problem("role", "is required unless permissions are given"))
     if given.expires_at is not None and given.expires_at <= call.service.clock():

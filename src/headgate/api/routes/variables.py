@@ -20,9 +20,9 @@ from headgate.runtime.commands import CommandContext, Reply
 async def put_variable(kind: Kind, call: Request) -> Answer:
     key = call.path["key"]
     given = documents.read(bodies.VariableInput, call.body)
-    flaw = model.name_flaw(key)
-    if flaw is not None:
-        raise Rejected([Problem("key", flaw)])
+    problem = model.name_problem(key)
+    if problem is not None:
+        raise Rejected([Problem("key", problem)])
     if given.value is None:
         raise Rejected([Problem("value", "must not be null; DELETE takes a variable away")])
 

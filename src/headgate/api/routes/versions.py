@@ -80,7 +80,7 @@ async def get_version(find: Callable[[Request], Find], call: Request) -> Answer:
 async def create_version(call: Request) -> Answer:
     """Which deployment is meant is found out in the command, by the state that the version is written to."""
     reference, body = call.path["deployment"], call.body
-    if model.target_part_flaw(reference) is not None:
+    if model.target_part_problem(reference) is not None:
         raise refusals.not_found("deployment", reference)
     named = reference
     if isinstance(body, dict):
@@ -132,9 +132,9 @@ def _of_deployment(name: str, version: model.Version) -> model.Version:
     """By the deployment's name, whichever way it was given; so is the version called, unless it has another name."""
     is_called_so = version.name == f"{version.deployment}/{version.tag}"
     own_name = f"{name}/{version.tag}" if is_called_so else version.name
-    flaw = model.name_flaw(own_name)
-    if flaw is not None:
-        raise Rejected([Problem("name", flaw)])
+    problem = model.name_problem(own_name)
+    if problem is not None:
+        raise Rejected([Problem("name", problem)])
     return msgspec.structs.replace(version, deployment=name, name=own_name)
 
 

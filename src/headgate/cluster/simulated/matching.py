@@ -15,7 +15,7 @@ def pod_selector(text: str, path: str) -> cel.Selector:
     try:
         return MATCH.selector(text)
     except cel.CompileError as error:
-        raise Rejected(Problem(path, flaw.message) for flaw in error.problems) from None
+        raise Rejected(Problem(path, problem.message) for problem in error.problems) from None
 
 
 def filled(value: Any, bindings: Mapping[str, object]) -> Any:

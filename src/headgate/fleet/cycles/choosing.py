@@ -63,7 +63,7 @@ class Choices:
     def _choose_member(self, name: str, target: Target) -> None:
         if collecting.is_about_to_go_back(self._site, name):
             return
-        for version in collecting.lockable_versions(self._state, target, self._blockers.add_flaw):
+        for version in collecting.lockable_versions(self._state, target, self._blockers.add_problem):
             if self._is_on_its_way(name, version):
                 return
             since = self._eligible_since(target, version)
@@ -151,7 +151,7 @@ def newest_hook(
     rejected: without a hook no resource is prepared, or comes back."""
     deployed = candidates.deployed_version(state, target)
     watermark = None if deployed is None or deployed.is_rejected else deployed.order
-    for version in candidates.newest_first(target, blockers.add_flaw):
+    for version in candidates.newest_first(target, blockers.add_problem):
         if watermark is not None and version.order < watermark:
             break
         if version is deployed and not gates.is_vetoed(state, target, version, now):

@@ -10,7 +10,7 @@ from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.gates.version_dependencies import NO_PROSPECTS, Prospects
 from headgate.fleet.model.records import MEMBER_UNDER_WAY, Group
 from headgate.fleet.state import candidates, rule_binding
-from headgate.fleet.state.candidates import OnFlaw
+from headgate.fleet.state.candidates import OnProblem
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Site, Target, VersionNode
 from headgate.kernel import instants
@@ -20,12 +20,12 @@ Fresh = dict[str, list[VersionNode]]
 """New versions of members that are not hooks, newest first, by deployment."""
 
 
-def fresh_versions(state: State, site: Site, on_flaw: OnFlaw | None = None) -> Fresh:
+def fresh_versions(state: State, site: Site, on_problem: OnProblem | None = None) -> Fresh:
     found: Fresh = {}
     for name in shape.of_site(site).others:
         target = site.members[name]
         if target.deployment.versions and site.is_home_of(target) and not is_about_to_go_back(site, name):
-            versions = _new_for(state, site, target, on_flaw)
+            versions = _new_for(state, site, target, on_problem)
             if versions:
                 found[name] = versions
     return found
@@ -40,14 +40,14 @@ def is_about_to_go_back(site: Site, deployment: str) -> bool:
     return member is not None and member.kind == "rollback" and member.state == "waiting"
 
 
-def _new_for(state: State, site: Site, target: Target, on_flaw: OnFlaw | None) -> list[VersionNode]:
+def _new_for(state: State, site: Site, target: Target, on_problem: OnProblem | None) -> list[VersionNode]:
     """What may be locked and is newer than what any group here has locked.
 
     When what runs was rejected, the newest remaining version is new again: that is the way back. When what was locked last
     was rejected, what is left below it is new too, unless a group gave it up.
     """
     watermark = state.version(site.record.watermarks.get(target.deployment.name))
-    lockable = lockable_versions(state, target, on_flaw)
+    lockable = lockable_versions(state, target, on_problem)
     deployed = candidates.deployed_version(state, target)
     if watermark is not None and watermark.object.status == "rejected":
         watermark = None
@@ -75,7 +75,7 @@ def _is_tried(state: State, site: Site, target: Target, version: VersionNode) ->
     return is_ahead or (has_failed and last is not None and last.version == version.id)
 
 
-def lockable_versions(state: State, target: Target, on_flaw: OnFlaw | None = None) -> list[VersionNode]:
+def lockable_versions(state: State, target: Target, on_problem: OnProblem | None = None) -> list[VersionNode]:
     """In scope and newer than what runs, down to one that failed for good or was put back here; newest first. The way back
     from what was rejected is not barred by those.
 
@@ -89,7 +89,7 @@ def lockable_versions(state: State, target: Target, on_flaw: OnFlaw | None = Non
     known = deployed.order if deployed is not None and not goes_back else None
     has_bars = bool(target.record.rolled_back or target.record.failures)
     found = []
-    for version in candidates.newest_first(target, on_flaw):
+    for version in candidates.newest_first(target, on_problem):
         if known is not None and version.order <= known:
             break
         if has_bars and targets.is_barred(state, target, version):

@@ -35,7 +35,7 @@ def create(
     """A target has at most one live job; everything else about starting was decided by the caller."""
     record = target.record
     assert record.job is None, f"{target.name} has a live job already"
-    agent, flaw = _agent_for(state, target)
+    agent, problem = _agent_for(state, target)
     job = Job(
         id=state.new_id("job", target.name, now),
         deployment=target.deployment.name,
@@ -68,8 +68,8 @@ def create(
     if target.rules.of(Verification):
         verifying.begin(state, target, job, "jobCreated", now)
     state.target_changed(target)
-    if flaw is not None:
-        job.message = flaw
+    if problem is not None:
+        job.message = problem
         end(state, job, "invalidJobAgent", now)
     return job
 

@@ -92,13 +92,13 @@ def _tried_again(state: State, site: Site, group: Group, name: str | None, now: 
     ]
     if not failed:
         raise _refused("action", "retry is for a group with a failed member; this one has none")
-    flaws = {
+    problems = {
         member.deployment: _why_not(state, site, group, member, now, is_alone=name is not None)
         for member in failed
     }
-    able = [member for member in failed if flaws[member.deployment] is None]
+    able = [member for member in failed if problems[member.deployment] is None]
     if not able:
-        raise _refused("action", "; ".join(flaw for flaw in flaws.values() if flaw is not None))
+        raise _refused("action", "; ".join(problem for problem in problems.values() if problem is not None))
     return able
 
 

@@ -134,7 +134,7 @@ def _abandon(state: State, site: Site, now: Instant) -> None:
 
 def _collect(state: State, site: Site, now: Instant, blockers: Blockers) -> bool:
     """Whether a window closed, so that there may be another to open."""
-    fresh = collecting.fresh_versions(state, site, blockers.add_flaw)
+    fresh = collecting.fresh_versions(state, site, blockers.add_problem)
     group = site.collecting
     if not fresh:
         if group is not None:

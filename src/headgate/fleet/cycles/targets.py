@@ -21,7 +21,7 @@ from headgate.fleet.rules.deployment_dependency import DeploymentDependency
 from headgate.fleet.rules.deployment_window import DeploymentWindow
 from headgate.fleet.rules.gradual_rollout import GradualRollout
 from headgate.fleet.state import candidates, rollbacks, variables, wakes
-from headgate.fleet.state.candidates import OnFlaw
+from headgate.fleet.state.candidates import OnProblem
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import NEW, REPAIR, BoundRule, StartKey, Target, VersionNode
 from headgate.kernel import decisions
@@ -99,7 +99,7 @@ def plan(state: State, target: Target, now: Instant) -> TargetPlan:
     retried = retries.retried_release(state, target) if record.retry_at is not None else None
     is_awaited = retried is not None or record.ordered == "retry"
     paused = retries.paused_retry(state, target) if is_awaited else None
-    for version in contenders(state, target, blockers.add_flaw):
+    for version in contenders(state, target, blockers.add_problem):
         if paused is not None and version.order < paused.order:
             break
         is_retried = (
@@ -153,7 +153,7 @@ def end(state: State, target: Target, endings: Sequence[Ending], now: Instant) -
             state.target_changed(target)
 
 
-def contenders(state: State, target: Target, on_flaw: OnFlaw | None = None) -> Iterator[VersionNode]:
+def contenders(state: State, target: Target, on_problem: OnProblem | None = None) -> Iterator[VersionNode]:
     """Candidates newest first, down to what is deployed; nothing between a version that was rolled back here and that. What
     is deployed is among them for its values' sake, also if it is paused, no longer meant for the target, or its next build has
     failed.
@@ -162,7 +162,7 @@ def contenders(state: State, target: Target, on_flaw: OnFlaw | None = None) -> I
     or failed here: who rejected it wants it gone, whatever else is bad.
     """
     deployed = candidates.deployed_version(state, target)
-    found = candidates.newest_first(target, on_flaw, candidates.watermark_by(deployed))
+    found = candidates.newest_first(target, on_problem, candidates.watermark_by(deployed))
     if deployed is not None and deployed.goes_back:
         good = (version for version in found if not is_barred(state, target, version))
         return _with_rollback_version(state, target, deployed, good)

@@ -266,7 +266,7 @@ def _set_variable(state: State, change: SetVariable, now: Instant) -> None:
 
 def _put_sized(state: State, thing: model.Resource | model.Deployment, now: Instant) -> None:
     """One variable after another makes an object that no manifest could bring."""
-    too_large = manifest_objects.size_flaw(thing, path="")
+    too_large = manifest_objects.size_problem(thing, path="")
     if too_large is not None:
         raise Rejected((too_large,))
     _put(state, Put(thing), now)

@@ -113,8 +113,8 @@ def _plan(state: State, unit: Unit, now: Instant) -> StartPlan | None:
     start, blockers = _reconcile(state, unit, now)
     for request in blockers.requests:
         state.ask_for_approval(request)
-    for flaw in blockers.flaws:
-        state.warn(now, flaw.target, flaw.version, flaw.message)
+    for problem in blockers.problems:
+        state.warn(now, problem.target, problem.version, problem.message)
     if start is None:
         _wait(state, unit, blockers)
         return None

@@ -52,7 +52,7 @@ def of_selector_in(state: State, text: str | None, deployment: DeploymentNode | 
     """With why it concerns nobody, where there is somebody to concern."""
     found = selections.selected(state, optional_selector(text), deployment)
     targets = None if deployment is None else deployment.targets()
-    return of(found, None if found else selections.flaw_of(state, text, targets))
+    return of(found, None if found else selections.problem_of(state, text, targets))
 
 
 def of_version(state: State, version: VersionNode) -> Concern:
@@ -63,10 +63,10 @@ def of_version(state: State, version: VersionNode) -> Concern:
         for pair in deployment.pairs.values()
         for target in candidates.scoped_targets(pair, version).values()
     ]
-    flawed = 0
+    faulty = 0
     if version.scope is not None:
-        flawed = sum(candidates.scope_flaw(version, target) is not None for target in deployment.targets())
-    note = f"targetSelector fails on {flawed} of them, which keep the version" if flawed else None
+        faulty = sum(candidates.scope_problem(version, target) is not None for target in deployment.targets())
+    note = f"targetSelector fails on {faulty} of them, which keep the version" if faulty else None
     return of(found, note)
 
 

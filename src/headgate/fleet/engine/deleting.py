@@ -88,9 +88,9 @@ def _refuse_if_needed(state: State, goes: Callable[[Target], bool]) -> None:
                 )
 
 
-def _refuse(path: str, flaw: str | None) -> None:
-    if flaw is not None:
-        raise Rejected((Problem(path, flaw),))
+def _refuse(path: str, problem: str | None) -> None:
+    if problem is not None:
+        raise Rejected((Problem(path, problem),))
 
 
 def users_of_agent(state: State, name: str) -> str | None:

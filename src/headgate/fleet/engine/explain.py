@@ -334,6 +334,6 @@ def _warnings(state: State, target: Target) -> Iterator[str]:
     if target.site is not None and (ended := hooks.warning_of(state, target.site.rule)) is not None:
         yield ended
     for version in target.deployment.versions:
-        flaw = candidates.scope_flaw(version, target)
-        if version.is_ready and flaw is not None:
-            yield flaw.message
+        problem = candidates.scope_problem(version, target)
+        if version.is_ready and problem is not None:
+            yield problem.message

@@ -38,7 +38,7 @@ def parse(document: TextDocument | object, ids: IdSource, now: Instant) -> Objec
     problems: list[Problem] = []
     result = _parse(value, ids, now, problems)
     if isinstance(document, TextDocument) and not isinstance(result, ForeignObject):
-        problems.extend(document.flaws)
+        problems.extend(document.problems)
     if problems or result is None:
         raise Rejected(problems)
     return result
@@ -204,13 +204,13 @@ def _build(
     if "createdAt" not in known:
         found = msgspec.structs.replace(found, created_at=now)
     found = _completed(found, read_rules, now)
-    too_large = size_flaw(found, path)
+    too_large = size_problem(found, path)
     if too_large is not None:
         problems.append(too_large)
     return found
 
 
-def size_flaw(thing: msgspec.Struct, path: str) -> Problem | None:
+def size_problem(thing: msgspec.Struct, path: str) -> Problem | None:
     """Names the field that takes most of an object that is too large."""
     if len(_encode(thing)) <= LARGEST_BYTES:
         return None
@@ -229,7 +229,7 @@ def size_flaw(thing: msgspec.Struct, path: str) -> Problem | None:
 def _new_id(kind: str, name: str, workspace: str, spec: dict[str, Any], ids: IdSource) -> str:
     if kind == "Version":
         name = f"{spec.get('deployment')}/{spec.get('tag')}"
-    if documents.text_flaw(name) is not None:
+    if documents.text_problem(name) is not None:
         name = "-"
     return ids.new(kind, name if workspace == model.DEFAULT_WORKSPACE else f"{workspace}/{name}")
 

@@ -45,7 +45,7 @@ _PLAIN_TAGS = {f"{_TAG_PREFIX}{name}" for name in ("str", "int", "float", "bool"
 class TextDocument(msgspec.Struct, frozen=True):
     """`lines` says where each path of the text begins; `prefix` is where in the text this document is.
 
-    `flaws` are keys that are written twice. The last one counts, as everywhere; whether that is refused is for the
+    `problems` are keys that are written twice. The last one counts, as everywhere; whether that is refused is for the
     reader of the document to say, because other systems publish such files.
     """
 
@@ -54,7 +54,7 @@ class TextDocument(msgspec.Struct, frozen=True):
     line: int = 1
     lines: dict[str, int] = {}
     prefix: str = ""
-    flaws: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
     def line_of(self, path: str) -> int:
         """The line of the nearest enclosing value that has one: a missing key stands nowhere."""
@@ -68,9 +68,9 @@ def read(text: str, source: str) -> list[TextDocument]:
     """All documents of the text. Raises Rejected with one problem, the first: what follows it is guesswork."""
     if len(text) > LARGEST_TEXT:
         raise Rejected([Problem(source, f"has {len(text)} characters; allowed are {LARGEST_TEXT}")])
-    flaw = documents.text_flaw(text)
-    if flaw is not None:
-        raise Rejected([Problem(source, flaw)])
+    problem = documents.text_problem(text)
+    if problem is not None:
+        raise Rejected([Problem(source, problem)])
     if text.lstrip()[:1] in ("{", "["):
         found = _read_json(text)
         if found is not None:
@@ -89,12 +89,12 @@ def _split(document: TextDocument) -> Iterator[TextDocument]:
     for index, item in enumerate(value):
         prefix = documents.item_path(place, index)
         line = document.lines.get(prefix, document.line)
-        flaws = tuple(
-            Problem(flaw.path[len(prefix) :].removeprefix("."), flaw.message)
-            for flaw in document.flaws
-            if flaw.path.startswith(prefix)
+        problems = tuple(
+            Problem(problem.path[len(prefix) :].removeprefix("."), problem.message)
+            for problem in document.problems
+            if problem.path.startswith(prefix)
         )
-        yield TextDocument(item, document.source, line, document.lines, prefix, flaws)
+        yield TextDocument(item, document.source, line, document.lines, prefix, problems)
 
 
 def _join(prefix: str, path: str) -> str:
@@ -158,8 +158,10 @@ def _read_yaml(text: str, source: str) -> Iterator[TextDocument]:
                 builder = _Builder(source)
             elif isinstance(event, yaml.DocumentEndEvent):
                 if builder is not None and builder.value is not None:
-                    flaws = tuple(builder.flaws)
-                    yield TextDocument(builder.value, source, builder.first_line, builder.lines, flaws=flaws)
+                    problems = tuple(builder.problems)
+                    yield TextDocument(
+                        builder.value, source, builder.first_line, builder.lines, problems=problems
+                    )
             elif builder is not None:
                 builder.take(event)
     except yaml.YAMLError as error:
@@ -202,7 +204,7 @@ class _Builder:
         self.value: Any = None
         self.first_line = 0
         self.lines: dict[str, int] = {}
-        self.flaws: list[Problem] = []
+        self.problems: list[Problem] = []
         self._open: list[_Container] = []
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._count = 0
@@ -270,7 +272,7 @@ class _Builder:
             self._refuse(line, "has a map or a list as a key; allowed are strings")
         if not is_plain_merge and key in container.value:
             path = documents.field_path(container.path, str(key))
-            self.flaws.append(Problem(path, f"is written twice, again in line {line}"))
+            self.problems.append(Problem(path, f"is written twice, again in line {line}"))
         container.key = _MERGE if is_plain_merge else key
         container.has_key = True
         if isinstance(key, str):

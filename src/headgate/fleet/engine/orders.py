@@ -31,26 +31,26 @@ class Prospect(msgspec.Struct, frozen=True):
     target: Target
     before: VersionNode | None
     after: VersionNode | None
-    flaw: str | None = None
+    problem: str | None = None
 
 
 def act(state: State, change: TargetAction, now: Instant) -> None:
     target = references.target(state, change.target)
     to = _wanted(state, target.deployment.name, change.action, change.to)
     found = prospect(state, target, change.action, to, now)
-    if found.flaw is not None:
-        raise Rejected((Problem("target", found.flaw),))
+    if found.problem is not None:
+        raise Rejected((Problem("target", found.problem),))
     _carry_out(state, found, change, to, now)
 
 
 def act_on_many(state: State, change: TargetsAction, now: Instant) -> None:
     """Those that cannot are passed over; if none can, that is a refusal."""
     found = prospects(state, change, now)
-    able = [one for one in found if one.flaw is None]
+    able = [one for one in found if one.problem is None]
     if not able:
-        flaws = [one.flaw for one in found if one.flaw is not None]
-        more = f"; and {len(flaws) - FLAWS_NAMED} more" if len(flaws) > FLAWS_NAMED else ""
-        message = f"no target can {ORDER_WORDS[change.action]}: {'; '.join(flaws[:FLAWS_NAMED])}{more}"
+        problems = [one.problem for one in found if one.problem is not None]
+        more = f"; and {len(problems) - FLAWS_NAMED} more" if len(problems) > FLAWS_NAMED else ""
+        message = f"no target can {ORDER_WORDS[change.action]}: {'; '.join(problems[:FLAWS_NAMED])}{more}"
         raise Rejected((Problem("deployment", message),))
     to = _wanted(state, change.deployment, change.action, change.to)
     for one in able:
@@ -99,11 +99,11 @@ def _wanted(state: State, deployment: str, action: Order, to: str | None) -> Ver
 
 def prospect(state: State, target: Target, action: Order, to: VersionNode | None, now: Instant) -> Prospect:
     before = state.version(target.record.deployed)
-    flaw = _busy(target)
-    if flaw is None and action != "adopt" and _is_hook(target):
-        flaw = f"{target.name} is a hook: it runs in every cycle, not by itself"
-    if flaw is not None:
-        return Prospect(target, before, None, flaw)
+    problem = _busy(target)
+    if problem is None and action != "adopt" and _is_hook(target):
+        problem = f"{target.name} is a hook: it runs in every cycle, not by itself"
+    if problem is not None:
+        return Prospect(target, before, None, problem)
     match action:
         case "retry":
             return _of_retry(state, target, before, to, now)
@@ -165,9 +165,9 @@ def _of_retry(
     if not allowed and _failed_in_its_cycle(target) is None:
         gone = f"{target.name}: the version that failed was deleted, it starts nowhere any more"
         return Prospect(target, before, None, _barred(target, known[0]) if known else gone)
-    flaw = _not_again_in_its_cycle(state, target, now)
-    if flaw is not None:
-        return Prospect(target, before, None, f"{target.name}: {flaw}")
+    problem = _not_again_in_its_cycle(state, target, now)
+    if problem is not None:
+        return Prospect(target, before, None, f"{target.name}: {problem}")
     return Prospect(target, before, max(allowed or known, key=lambda version: version.order, default=None))
 
 
@@ -181,8 +181,10 @@ def _failed_rollback(state: State, target: Target, to: VersionNode | None) -> Jo
 def _of_rollback_again(state: State, target: Target, before: VersionNode | None, failed: Job) -> Prospect:
     after = rollbacks.again(state, target, failed)
     if after is None:
-        flaw = f"{target.name}: {failed.tag} starts nowhere any more, and nothing else is left to go back to"
-        return Prospect(target, before, None, flaw)
+        problem = (
+            f"{target.name}: {failed.tag} starts nowhere any more, and nothing else is left to go back to"
+        )
+        return Prospect(target, before, None, problem)
     return Prospect(target, before, after)
 
 
@@ -256,17 +258,17 @@ def _of_rollback(
     if to is None and after is not None and after.object.status == "rejected":
         after = candidates.last_good(state, target) or after
     known = [one for one in ran_here(state, target) if has_failed_anew or one is not before]
-    flaw = None
+    problem = None
     if after is None:
-        flaw = f"{target.name} has no previous version to go back to{_instead(known)}"
+        problem = f"{target.name} has no previous version to go back to{_instead(known)}"
     elif to is not None and to not in known:
-        flaw = f"{target.name} runs {to.tag} already" if to is before else _never_ran(target, to, known)
+        problem = f"{target.name} runs {to.tag} already" if to is before else _never_ran(target, to, known)
     elif after.object.status == "rejected":
         nothing = "; nothing else that ran there is left to go back to"
-        flaw = f"{_barred(target, after)}{_instead(known) or nothing}"
+        problem = f"{_barred(target, after)}{_instead(known) or nothing}"
     elif to is not None and before is not None and to.order > before.order:
-        flaw = _not_forward(state, target, to, now)
-    return Prospect(target, failed if has_failed_anew else before, None if flaw else after, flaw)
+        problem = _not_forward(state, target, to, now)
+    return Prospect(target, failed if has_failed_anew else before, None if problem else after, problem)
 
 
 def _older_than(state: State, target: Target, before: VersionNode | None) -> VersionNode | None:

@@ -198,7 +198,7 @@ def _has_failed_with(state: State, one: GateResult, version: VersionNode | None)
 def _of_target_before(state: State, name: str, now: Instant) -> Iterator[Action]:
     """Who stands before it in the rollout, where that is a target; a resource's group is asked about itself."""
     before = state.targets.get(name)
-    if before is not None and orders.prospect(state, before, "retry", None, now).flaw is None:
+    if before is not None and orders.prospect(state, before, "retry", None, now).problem is None:
         yield Action(
             f"headgate retry {_word(name)}", "target:act", f"tries it again on {before.resource.name}"
         )
@@ -220,7 +220,7 @@ def _of_failed_rollback(state: State, target: Target, now: Instant) -> Iterator[
     """Its slot is held until one of them has been done."""
     name = _word(target.name)
     found = orders.prospect(state, target, "retry", None, now)
-    if found.flaw is None and found.after is not None:
+    if found.problem is None and found.after is not None:
         yield Action(f"headgate retry {name}", "target:act", f"tries the rollback to {found.after.tag} again")
     yield Action(
         f"headgate adopt {name} TAG",
@@ -280,7 +280,7 @@ def _of_state(state: State, target: Target, stance: model.TargetState, now: Inst
     name = _word(target.name)
     runs = state.version(target.record.deployed)
     if stance in ("upToDate", "waiting") and runs is not None and runs.is_rejected:
-        if orders.prospect(state, target, "rollback", None, now).flaw is None:
+        if orders.prospect(state, target, "rollback", None, now).problem is None:
             yield Action(f"headgate rollback {name}", "target:act", "goes back to the version before")
         yield _publishing(target.deployment.name, "a newer version replaces what runs and was rejected")
     paused = candidates.paused_ahead(state, target)
@@ -294,11 +294,14 @@ def _of_state(state: State, target: Target, stance: model.TargetState, now: Inst
     if back is not None and back.after is not None:
         effect = f"gives up the next attempt and goes back to {back.after.tag}"
         yield Action(f"headgate rollback {name}", "target:act", effect)
-    if stance in ("failed", "rolledBack") and orders.prospect(state, target, "retry", None, now).flaw is None:
+    if (
+        stance in ("failed", "rolledBack")
+        and orders.prospect(state, target, "retry", None, now).problem is None
+    ):
         yield Action(retry_of(target.name), "target:act", "tries it again")
     if (
         stance in ("failed", "verifying")
-        and orders.prospect(state, target, "rollback", None, now).flaw is None
+        and orders.prospect(state, target, "rollback", None, now).problem is None
     ):
         yield Action(f"headgate rollback {name}", "target:act", "goes back to the version before")
 

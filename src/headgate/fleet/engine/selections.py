@@ -36,7 +36,7 @@ def selected(
     return found
 
 
-def flaw_of(state: State, text: str | None, targets: Iterable[Target] | None = None) -> str | None:
+def problem_of(state: State, text: str | None, targets: Iterable[Target] | None = None) -> str | None:
     """Why it concerns nobody, where there is somebody to concern. What reads nothing, such as `false`, is meant."""
     selector = optional_selector(text)
     if selector is None or not selector.roots or not state.targets:
@@ -53,13 +53,13 @@ def nobody(selector: cel.Selector, targets: Collection[Target]) -> str:
     """Of a selector that matches none of the targets: false for them, or impossible to evaluate."""
     many = f"the {len(targets)} release targets" if len(targets) != 1 else "the 1 release target"
     tried = list(itertools.islice(targets, _TRIED))
-    flaws = [flaw for target in tried if (flaw := _flaw(selector, target)) is not None]
-    if flaws and len(flaws) == len(tried):
-        return f"fails on all of {many}: {flaws[0]}"
+    problems = [problem for target in tried if (problem := _problem(selector, target)) is not None]
+    if problems and len(problems) == len(tried):
+        return f"fails on all of {many}: {problems[0]}"
     return f"matches none of {many}"
 
 
-def _flaw(selector: cel.Selector, target: Target) -> str | None:
+def _problem(selector: cel.Selector, target: Target) -> str | None:
     try:
         selector.judge(target.bindings())
     except cel.EvaluationError as error:

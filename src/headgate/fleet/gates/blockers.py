@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from headgate.fleet.state import wakes
-from headgate.fleet.state.candidates import ScopeFlaw
+from headgate.fleet.state.candidates import ScopeProblem
 from headgate.fleet.state.state import ApprovalRequest, GateResult
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
@@ -26,7 +26,7 @@ class Blockers(msgspec.Struct):
     """That of the first gate that did not allow the newest candidate."""
     requests: tuple[ApprovalRequest, ...] = ()
     """What people are to be asked. To judge is not to ask them: whoever carries out the plan does."""
-    flaws: tuple[ScopeFlaw, ...] = ()
+    problems: tuple[ScopeProblem, ...] = ()
     """What people are to be warned of, likewise."""
     is_without_slots: bool = False
     """Of a cycle that has lost its slot: what would run next asks for one first."""
@@ -45,8 +45,8 @@ class Blockers(msgspec.Struct):
     def ask(self, request: ApprovalRequest) -> None:
         self.requests = (*self.requests, request)
 
-    def add_flaw(self, flaw: ScopeFlaw) -> None:
-        self.flaws = (*self.flaws, flaw)
+    def add_problem(self, problem: ScopeProblem) -> None:
+        self.problems = (*self.problems, problem)
 
     def stop_at(self, judged: GateResult, passed: Sequence[GateResult]) -> None:
         """What people allowed on the way there they can take back: whoever has to approve then is asked at once, not when

@@ -36,7 +36,7 @@ def check(environment: cel.CelEnvironment, text: str, path: str, problems: list[
     """A malformed condition, or one that reads what no object has, becomes problems that show the place in its text."""
     program = compiled(environment, text, path, problems)
     if program is not None:
-        problems.extend(Problem(path, _pointed(text, flaw)) for flaw in known_fields.flaws(program))
+        problems.extend(Problem(path, _pointed(text, problem)) for problem in known_fields.problems(program))
 
 
 def compiled(
@@ -49,7 +49,7 @@ def compiled(
     try:
         return environment.compile(text, expect=cel.BOOL)
     except cel.CompileError as error:
-        problems.extend(Problem(path, _pointed(text, flaw)) for flaw in error.problems)
+        problems.extend(Problem(path, _pointed(text, problem)) for problem in error.problems)
     return None
 
 
@@ -95,11 +95,11 @@ def check_group_by(text: str, path: str, problems: list[Problem]) -> None:
     try:
         program = GROUP_BY.compile(text)
     except cel.CompileError as error:
-        problems.extend(Problem(path, _pointed(text, flaw)) for flaw in error.problems)
+        problems.extend(Problem(path, _pointed(text, problem)) for problem in error.problems)
         return
-    flaws = known_fields.flaws(program)
-    if flaws:
-        problems.extend(Problem(path, _pointed(text, flaw)) for flaw in flaws)
+    unknown = known_fields.problems(program)
+    if unknown:
+        problems.extend(Problem(path, _pointed(text, problem)) for problem in unknown)
         return
     if program.root.type.name not in _GROUP_TYPES:
         problems.append(
@@ -124,13 +124,13 @@ def group_value(text: str, resource: object) -> str:
     return str(value) if isinstance(value, str | int | float | cel.Uint) else ""
 
 
-def _pointed(text: str, flaw: cel.SyntaxProblem) -> str:
+def _pointed(text: str, problem: cel.SyntaxProblem) -> str:
     lines = text.splitlines() or [""]
-    line = lines[min(flaw.line, len(lines)) - 1]
-    first = max(0, flaw.column - 61)
+    line = lines[min(problem.line, len(lines)) - 1]
+    first = max(0, problem.column - 61)
     excerpt = line[first : first + 100]
-    caret = " " * (flaw.column - 1 - first) + "^"
-    return f"{flaw.message} (line {flaw.line}, column {flaw.column})\n  {excerpt}\n  {caret}"
+    caret = " " * (problem.column - 1 - first) + "^"
+    return f"{problem.message} (line {problem.line}, column {problem.column})\n  {excerpt}\n  {caret}"
 
 
 def checked(environment: cel.CelEnvironment) -> Checked:

@@ -99,7 +99,7 @@ def _value(part: InterpolatedPart, bindings: ConfigBindings, path: str, problems
     try:
         return plain(ENVIRONMENT.compile(part.text).evaluate_within(bindings, meter))
     except cel.CompileError as error:
-        problems.extend(Problem(path, f"${{{part.text}}}: {flaw.message}") for flaw in error.problems)
+        problems.extend(Problem(path, f"${{{part.text}}}: {problem.message}") for problem in error.problems)
     except cel.EvaluationError as error:
         problems.append(Problem(path, f"${{{part.text}}}: {error.message}"))
     return None

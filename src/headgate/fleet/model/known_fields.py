@@ -24,17 +24,17 @@ FIELDS: dict[str, tuple[str, ...]] = {
 """By variable; what the objects show of themselves, which a test compares."""
 
 
-def flaws(program: cel.Program) -> list[cel.SyntaxProblem]:
+def problems(program: cel.Program) -> list[cel.SyntaxProblem]:
     """Every field that is read of an object and that it never has, where it stands in the text."""
     unknown = {
         (path[0], path[1])
         for path in program.paths
         if len(path) > 1 and path[0] in FIELDS and path[1] not in FIELDS[path[0]]
     }
-    return [_flaw(program.text, *one) for one in sorted(unknown)]
+    return [_problem(program.text, *one) for one in sorted(unknown)]
 
 
-def _flaw(text: str, variable: str, field: str) -> cel.SyntaxProblem:
+def _problem(text: str, variable: str, field: str) -> cel.SyntaxProblem:
     close = difflib.get_close_matches(field, FIELDS[variable], n=1)
     hint = f"did you mean {close[0]}?" if close else f"allowed are {', '.join(FIELDS[variable])}"
     found = re.search(rf"\b{variable}\b\s*(?:\.\s*\??\s*|\[\s*\??\s*['\"])({re.escape(field)})\b", text)

@@ -58,7 +58,7 @@ LONGEST_NAME = 253
 CelView = dict[str, Any]
 
 
-def name_flaw(name: str) -> str | None:
+def name_problem(name: str) -> str | None:
     if not name.strip():
         return "must not be empty"
     if len(name) > LONGEST_NAME:
@@ -70,11 +70,11 @@ def name_flaw(name: str) -> str | None:
     return None
 
 
-def target_part_flaw(name: str) -> str | None:
+def target_part_problem(name: str) -> str | None:
     """Names of deployments, environments and resources are joined with `/` into the name of a target."""
     if "/" in name:
         return f"is {name!r}; allowed is any name without '/', because it becomes part of target names"
-    return name_flaw(name)
+    return name_problem(name)
 
 
 def is_web_address(text: str) -> bool:
@@ -90,15 +90,15 @@ def _check_links(links: dict[str, str], path: str, problems: list[Problem]) -> N
 
 
 def _check_name(name: str, path: str, problems: list[Problem]) -> None:
-    flaw = name_flaw(name)
-    if flaw:
-        problems.append(Problem(path, flaw))
+    problem = name_problem(name)
+    if problem:
+        problems.append(Problem(path, problem))
 
 
 def _check_target_part(name: str, path: str, problems: list[Problem]) -> None:
-    flaw = target_part_flaw(name)
-    if flaw:
-        problems.append(Problem(path, flaw))
+    problem = target_part_problem(name)
+    if problem:
+        problems.append(Problem(path, problem))
 
 
 Name = Annotated[str, Checked(_check_name)]

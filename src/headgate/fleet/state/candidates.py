@@ -13,7 +13,7 @@ from headgate.fleet.state.units import Pair, Target, VersionNode
 from headgate.kernel.instants import Instant
 
 
-class ScopeFlaw(msgspec.Struct, frozen=True):
+class ScopeProblem(msgspec.Struct, frozen=True):
     """A version's scope that could not be evaluated on a target."""
 
     version: VersionNode
@@ -25,26 +25,26 @@ class ScopeFlaw(msgspec.Struct, frozen=True):
         return f"targetSelector of {self.version.tag} failed on {self.target.name}, so the version is kept: {self.error}"
 
 
-OnFlaw = Callable[[ScopeFlaw], None]
+OnProblem = Callable[[ScopeProblem], None]
 """Told of scopes that could not be evaluated, by whoever only looks."""
 
 
-def in_scope(version: VersionNode, target: Target, on_flaw: OnFlaw | None = None) -> bool:
+def in_scope(version: VersionNode, target: Target, on_problem: OnProblem | None = None) -> bool:
     """A scope that fails to evaluate keeps the version, and is told of: a typo must not silently drop it."""
     if version.scope is None:
         return True
     try:
         return version.scope.judge(target.bindings())
     except cel.EvaluationError as error:
-        if on_flaw is not None:
-            on_flaw(ScopeFlaw(version, target, error))
+        if on_problem is not None:
+            on_problem(ScopeProblem(version, target, error))
         return True
 
 
-def scope_flaw(version: VersionNode, target: Target) -> ScopeFlaw | None:
-    flaws: list[ScopeFlaw] = []
-    in_scope(version, target, flaws.append)
-    return flaws[0] if flaws else None
+def scope_problem(version: VersionNode, target: Target) -> ScopeProblem | None:
+    problems: list[ScopeProblem] = []
+    in_scope(version, target, problems.append)
+    return problems[0] if problems else None
 
 
 def withdrawn(state: State, target: Target, version_id: str | None, kind: str) -> str | None:
@@ -63,11 +63,11 @@ def withdrawn(state: State, target: Target, version_id: str | None, kind: str) -
 
 
 def newest_first(
-    target: Target, on_flaw: OnFlaw | None = None, watermark: tuple[Instant, str] | None = None
+    target: Target, on_problem: OnProblem | None = None, watermark: tuple[Instant, str] | None = None
 ) -> Iterator[VersionNode]:
     """Down to the watermark, if there is one. What is wrong with scopes on the way there is told."""
     for version in reversed(target.deployment.versions):
-        if version.is_ready and (version.scope is None or in_scope(version, target, on_flaw)):
+        if version.is_ready and (version.scope is None or in_scope(version, target, on_problem)):
             if watermark is not None and version.order < watermark:
                 return
             yield version

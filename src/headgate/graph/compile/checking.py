@@ -91,8 +91,8 @@ class Checker:
                 return None
             program = expressions.compile_in(self._names | site.in_sight, text)
         except cel.CompileError as error:
-            for flaw in error.problems:
-                self._point_at_flaw(site, written, text, flaw)
+            for problem in error.problems:
+                self._point_at_problem(site, written, text, problem)
             return None
         before = len(self.problems)
         for function in expressions.forbidden_functions(program, site.functions):
@@ -103,22 +103,22 @@ class Checker:
             return None
         try:
             given = inference.schema_of(program, site.variables)
-        except inference.Flaw as flaw_found:
-            self.point(site, written, flaw_found.position, flaw_found.message)
+        except inference.TypeProblem as problem_found:
+            self.point(site, written, problem_found.position, problem_found.message)
             return None
         self._records.append(_Record(site, written, program, text, given, target))
         return program, given
 
-    def _point_at_flaw(
-        self, site: ExpressionSite, written: Written, text: str, flaw: cel.SyntaxProblem
+    def _point_at_problem(
+        self, site: ExpressionSite, written: Written, text: str, problem: cel.SyntaxProblem
     ) -> None:
-        unknown = expressions.unknown_name(flaw.message)
+        unknown = expressions.unknown_name(problem.message)
         if unknown is None:
-            self.point(site, written, _offset(text, flaw), flaw.message)
+            self.point(site, written, _offset(text, problem), problem.message)
             return
         # The report is about a whole dotted path, of which only the first word is looked for among the names.
         name = unknown if expressions.is_function(unknown) else unknown.partition(".")[0]
-        start = max(0, text.rfind(name, 0, _offset(text, flaw) + 1 + len(name)))
+        start = max(0, text.rfind(name, 0, _offset(text, problem) + 1 + len(name)))
         if expressions.is_function(name):
             message = f"{name}() does not take what it is given here"
         elif text[start + len(name) :].lstrip().startswith("("):
@@ -178,8 +178,8 @@ class Checker:
         try:
             serialized = front_end.serialized(record.source, boolean_words=False, check=True)
         except cel.CompileError as error:
-            for flaw in error.problems:
-                self.point(record.site, record.written, _offset(record.source, flaw), flaw.message)
+            for problem in error.problems:
+                self.point(record.site, record.written, _offset(record.source, problem), problem.message)
             return record.given
         if record.given is not None and not inference.is_open(record.given):
             return record.given
@@ -214,9 +214,9 @@ def pointed(text: str, position: int) -> str:
     return f"(line {line_number}, column {column + 1})\n  {excerpt}\n  {' ' * (column - first)}^"
 
 
-def _offset(text: str, flaw: cel.SyntaxProblem) -> int:
+def _offset(text: str, problem: cel.SyntaxProblem) -> int:
     lines = text.splitlines(keepends=True)
-    return min(len(text), sum(len(line) for line in lines[: flaw.line - 1]) + flaw.column - 1)
+    return min(len(text), sum(len(line) for line in lines[: problem.line - 1]) + problem.column - 1)
 
 
 def _refused(function: str, site: ExpressionSite) -> str:

@@ -24,7 +24,7 @@ _ELEMENT_OF_RECEIVER = frozenset(("first", "last", "min", "max"))
 _CONTENT_OF_RECEIVER = frozenset(("value", "orValue", "optional.of", "optional.ofNonZeroValue", "dyn"))
 
 
-class Flaw(Exception):  # noqa: N818
+class TypeProblem(Exception):  # noqa: N818
     """A field that the schema does not have, and where in the text it is asked for."""
 
     def __init__(self, message: str, position: int) -> None:
@@ -140,13 +140,13 @@ def _property(schema: Schema | None, name: str, position: int) -> Schema | None:
     if schema is None or is_open(schema):
         return None
     if schema["type"] != "object":
-        raise Flaw(f"{_article(schema)} has no fields, so no {name!r}", position)
+        raise TypeProblem(f"{_article(schema)} has no fields, so no {name!r}", position)
     properties = schema.get("properties")
     if properties is not None and name in properties:
         return properties[name]  # type: ignore[no-any-return]
     if schema.get("additionalProperties") is not None or "additionalProperties" in schema:
         return schema["additionalProperties"]  # type: ignore[no-any-return]
-    raise Flaw(f"there is no field {name!r} here{nearest(name, properties or ())}", position)
+    raise TypeProblem(f"there is no field {name!r} here{nearest(name, properties or ())}", position)
 
 
 def _article(schema: Schema) -> str:
@@ -174,7 +174,7 @@ def _element(schema: Schema | None, key: SyntaxNode, position: int) -> Schema | 
         return _property(schema, key.value, position)
     if schema["type"] == "object":
         return schema.get("additionalProperties")
-    raise Flaw(f"{_article(schema)} has no elements", position)
+    raise TypeProblem(f"{_article(schema)} has no elements", position)
 
 
 def _alike(schemas: list[Schema | None]) -> bool:

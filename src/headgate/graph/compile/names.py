@@ -31,7 +31,7 @@ RESERVED = LANGUAGE_WORDS | frozenset(_OF_GRAPHS.split())
 RESERVED_LABEL_PREFIXES = ("kro.run/", "internal.kro.run/")
 
 
-def id_flaw(name: str) -> str | None:
+def id_problem(name: str) -> str | None:
     if not RESOURCE_ID.fullmatch(name):
         return f"{name!r} is not a valid id; allowed is lower camel case: letters and digits, a small letter first"
     if len(name) > LONGEST_LABEL:
@@ -41,7 +41,7 @@ def id_flaw(name: str) -> str | None:
     return None
 
 
-def iterator_flaw(name: str, resource_ids: frozenset[str]) -> str | None:
+def iterator_problem(name: str, resource_ids: frozenset[str]) -> str | None:
     if not RESOURCE_ID.fullmatch(name):
         return f"{name!r} is not a valid iterator name; allowed is lower camel case, a small letter first"
     if name in RESERVED:

@@ -36,9 +36,9 @@ def check_names(definition: Definition, checker: Checker) -> list[str]:
     found: dict[str, int] = {}
     for index, resource in enumerate(definition.spec.resources or ()):
         path = f"{resource_path(index)}.id"
-        flaw = names.id_flaw(resource.id)
-        if flaw is not None:
-            checker.refuse(path, flaw)
+        problem = names.id_problem(resource.id)
+        if problem is not None:
+            checker.refuse(path, problem)
         if resource.id in found:
             first = f"{resource_path(found[resource.id])}.id"
             checker.refuse(path, f"{resource.id!r} is the id of another resource already, at {first}")
@@ -154,11 +154,11 @@ def _for_each(
             continue
         ((name, text),) = entry.items()
         where = field_path(item_path(path, index), name)
-        flaw = names.iterator_flaw(name, ids)
-        if flaw is None and name in iterators:
-            flaw = f"{name!r} names another iterator of this resource already"
-        if flaw is not None:
-            checker.refuse(where, f"{label}: {flaw}")
+        problem = names.iterator_problem(name, ids)
+        if problem is None and name in iterators:
+            problem = f"{name!r} names another iterator of this resource already"
+        if problem is not None:
+            checker.refuse(where, f"{label}: {problem}")
         compiled = compile_condition(site, where, text, checker, target={"type": "array", "items": None})
         iterators[name] = None
         if compiled is not None:

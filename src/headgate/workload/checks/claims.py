@@ -72,9 +72,9 @@ def _check_sharing(
         name, namespace = reference.text("name"), reference.text("namespace")
         if name in own and namespace:
             view.refuse(reference.at("namespace"), f'must be empty: "{name}" is a claim template of this set')
-        flaw = words.subdomain_flaw(namespace) if namespace else None
-        if flaw:
-            view.refuse(reference.at("namespace"), flaw)
+        problem = words.subdomain_problem(namespace) if namespace else None
+        if problem:
+            view.refuse(reference.at("namespace"), problem)
         if isinstance(reference.value.get("filter"), dict):
             _check_filter(view, reference.entry("filter"), cliques, groups)
     for path, name in repeated((reference.at("name"), reference.text("name")) for reference in references):
@@ -87,11 +87,11 @@ def _check_name(view: DocumentView, entry: ListEntry) -> None:
     if name == "":
         view.refuse(entry.at("name"), "is required")
     elif name is not None and view.is_new:
-        flaw = words.name_flaw(name)
-        if flaw is None and len(name) > LONGEST_NAME:
-            flaw = f"is {len(name)} characters long; allowed are {LONGEST_NAME}, because pods name claims after it"
-        if flaw:
-            view.refuse(entry.at("name"), flaw)
+        problem = words.name_problem(name)
+        if problem is None and len(name) > LONGEST_NAME:
+            problem = f"is {len(name)} characters long; allowed are {LONGEST_NAME}, because pods name claims after it"
+        if problem:
+            view.refuse(entry.at("name"), problem)
 
 
 def _check_pods(view: DocumentView, clique: ListEntry) -> None:

@@ -27,11 +27,11 @@ def check(view: DocumentView, item: Object) -> None:
 
 
 def _check_metadata(view: DocumentView, item: Object) -> None:
-    flaw = words.subdomain_flaw(item.name) if item.name else "is required"
-    if flaw:
-        view.refuse("metadata.name", flaw)
-    if item.namespace and words.subdomain_flaw(item.namespace):
-        view.refuse("metadata.namespace", words.subdomain_flaw(item.namespace) or "")
+    problem = words.subdomain_problem(item.name) if item.name else "is required"
+    if problem:
+        view.refuse("metadata.name", problem)
+    if item.namespace and words.subdomain_problem(item.namespace):
+        view.refuse("metadata.namespace", words.subdomain_problem(item.namespace) or "")
     check_labels(view, ListEntry("metadata.labels", item.labels))
     check_annotations(view, ListEntry("metadata.annotations", item.annotations))
 
@@ -40,27 +40,27 @@ def _check_name(view: DocumentView, entry: ListEntry) -> None:
     name = entry.text("name")
     if name is None:
         return
-    flaw = words.subdomain_flaw(name) if name else "must not be empty"
-    if flaw:
-        view.refuse(entry.at("name"), flaw)
+    problem = words.subdomain_problem(name) if name else "must not be empty"
+    if problem:
+        view.refuse(entry.at("name"), problem)
 
 
 def check_labels(view: DocumentView, given: ListEntry) -> None:
     check_annotations(view, given)
     for key, value in _texts(given.value):
-        flaw = words.label_value_flaw(value)
-        if flaw:
-            view.refuse(field_path(given.path, key), flaw)
+        problem = words.label_value_problem(value)
+        if problem:
+            view.refuse(field_path(given.path, key), problem)
 
 
 def check_annotations(view: DocumentView, annotations: ListEntry) -> None:
     for key, _ in _texts(annotations.value):
-        flaw = words.key_flaw(key)
-        if flaw:
-            view.refuse(annotations.path, flaw)
+        problem = words.key_problem(key)
+        if problem:
+            view.refuse(annotations.path, problem)
     nvlink_group = annotations.text(labels.NVLINK_GROUP)
-    if nvlink_group is not None and words.name_flaw(nvlink_group):
-        view.refuse(annotations.at(labels.NVLINK_GROUP), words.name_flaw(nvlink_group) or "")
+    if nvlink_group is not None and words.name_problem(nvlink_group):
+        view.refuse(annotations.at(labels.NVLINK_GROUP), words.name_problem(nvlink_group) or "")
 
 
 def _texts(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:

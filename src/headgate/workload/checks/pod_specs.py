@@ -23,9 +23,9 @@ def _check_environment(view: DocumentView, container: ListEntry) -> None:
     variables = container.entries("env")
     for variable in variables:
         name = variable.text("name")
-        flaw = words.environment_name_flaw(name) if name else "is required"
-        if flaw:
-            view.refuse(variable.at("name"), flaw)
+        problem = words.environment_name_problem(name) if name else "is required"
+        if problem:
+            view.refuse(variable.at("name"), problem)
     for path, name in repeated((variable.at("name"), variable.text("name")) for variable in variables):
         view.refuse(path, f'"{name}" is set twice')
 

@@ -20,9 +20,9 @@ def check(view: DocumentView) -> None:
         graph[name] = spec.texts("startsAfter")
         seen: set[str] = set()
         for index, parent in enumerate(graph[name]):
-            flaw = _flaw(name, parent, parent in seen, view.clique_names)
-            if flaw:
-                view.refuse(f"{spec.at('startsAfter')}[{index}]", flaw)
+            problem = _problem(name, parent, parent in seen, view.clique_names)
+            if problem:
+                view.refuse(f"{spec.at('startsAfter')}[{index}]", problem)
             seen.add(parent)
     for circle in circles(graph):
         view.refuse(
@@ -31,7 +31,7 @@ def check(view: DocumentView) -> None:
         )
 
 
-def _flaw(name: str, parent: str, is_repeated: bool, known: frozenset[str]) -> str | None:
+def _problem(name: str, parent: str, is_repeated: bool, known: frozenset[str]) -> str | None:
     if not parent:
         return "must not be empty"
     if parent == name:

@@ -11,7 +11,7 @@ LONGEST_SUBDOMAIN = 253
 LONGEST_LABEL = 63
 
 
-def subdomain_flaw(name: str) -> str | None:
+def subdomain_problem(name: str) -> str | None:
     if len(name) > LONGEST_SUBDOMAIN:
         return f"is {len(name)} characters long; allowed are {LONGEST_SUBDOMAIN}"
     if not _SUBDOMAIN.fullmatch(name):
@@ -22,7 +22,7 @@ def subdomain_flaw(name: str) -> str | None:
     return None
 
 
-def name_flaw(name: str) -> str | None:
+def name_problem(name: str) -> str | None:
     if len(name) <= LONGEST_LABEL and _NAME.fullmatch(name):
         return None
     return (
@@ -31,9 +31,13 @@ def name_flaw(name: str) -> str | None:
     )
 
 
-def key_flaw(key: str) -> str | None:
+def key_problem(key: str) -> str | None:
     prefix, slash, name = key.rpartition("/")
-    if (slash and subdomain_flaw(prefix)) or len(name) > LONGEST_LABEL or not _QUALIFIED_NAME.fullmatch(name):
+    if (
+        (slash and subdomain_problem(prefix))
+        or len(name) > LONGEST_LABEL
+        or not _QUALIFIED_NAME.fullmatch(name)
+    ):
         return (
             f'has the key "{key}"; allowed are up to {LONGEST_LABEL} letters, digits, "-", "_" and ".", '
             'beginning and ending with a letter or a digit, after an optional DNS subdomain and "/"'
@@ -41,7 +45,7 @@ def key_flaw(key: str) -> str | None:
     return None
 
 
-def label_value_flaw(value: str) -> str | None:
+def label_value_problem(value: str) -> str | None:
     if value and (len(value) > LONGEST_LABEL or not _QUALIFIED_NAME.fullmatch(value)):
         return (
             f'is "{value}"; allowed are up to {LONGEST_LABEL} letters, digits, "-", "_" and ".", '
@@ -50,7 +54,7 @@ def label_value_flaw(value: str) -> str | None:
     return None
 
 
-def environment_name_flaw(name: str) -> str | None:
+def environment_name_problem(name: str) -> str | None:
     if _ENVIRONMENT_NAME.fullmatch(name):
         return None
     return f'is "{name}"; allowed are letters, digits, "_", "-" and ".", not beginning with a digit'

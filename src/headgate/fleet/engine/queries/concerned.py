@@ -65,7 +65,7 @@ def by_skip(engine: Engine, skip: model.Skip, now: Instant, what: str = "the ski
     return concerns.of_skip(engine.state, skip, now, what)
 
 
-def flaw(engine: Engine, old: Object | None, new: Object) -> Problem | None:
+def problem(engine: Engine, old: Object | None, new: Object) -> Problem | None:
     """Why the new selector of an object concerns nobody, under the field that it stands in. Only one that is new is asked
     about: what is there already is not refused for another change."""
     state = engine.state
@@ -75,13 +75,13 @@ def flaw(engine: Engine, old: Object | None, new: Object) -> Problem | None:
             was_off = isinstance(old, model.Policy) and not old.enabled
             if is_off or (getattr(old, "selector", None) == new.selector and not was_off):
                 return None
-            return _at("selector", selections.flaw_of(state, new.selector))
+            return _at("selector", selections.problem_of(state, new.selector))
         case model.Version():
             if getattr(old, "target_selector", None) == new.target_selector:
                 return None
             deployment = state.deployments.get(new.deployment)
             targets = deployment.targets() if deployment is not None else ()
-            return _at("targetSelector", selections.flaw_of(state, new.target_selector, targets))
+            return _at("targetSelector", selections.problem_of(state, new.target_selector, targets))
         case model.Environment() if new.name in state.environments:
             node = state.environments[new.name]
             return _at("resourceSelector", concerns.left_without_targets(state, node, new))

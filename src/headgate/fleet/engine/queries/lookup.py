@@ -44,7 +44,7 @@ def replaced_by(engine: Engine, thing: Object) -> Object | None:
     return None if owner is None else get(engine, kinds.VERSION, f"{owner.name}/{thing.tag}")
 
 
-def name_flaw(engine: Engine, kind: Kind, name: str) -> str | None:
+def name_problem(engine: Engine, kind: Kind, name: str) -> str | None:
     """Why nothing new may have the name: whoever refers to another object by its id would get this one."""
     other = _name_of_id(engine, kind, name) if kind is not kinds.VERSION else None
     return f"is {name!r}, which is the id of {other}; give it another name" if other is not None else None

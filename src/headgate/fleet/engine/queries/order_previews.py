@@ -16,7 +16,7 @@ class OrderPreview(msgspec.Struct, frozen=True):
     target: str
     before: str | None
     after: str | None
-    flaw: str | None
+    problem: str | None
 
 
 def of(engine: Engine, change: TargetsAction, now: Instant) -> list[OrderPreview]:
@@ -26,7 +26,7 @@ def of(engine: Engine, change: TargetsAction, now: Instant) -> list[OrderPreview
             one.target.name,
             one.before.tag if one.before is not None else None,
             one.after.tag if one.after is not None else None,
-            one.flaw,
+            one.problem,
         )
         for one in orders.prospects(engine.state, change, now)
     ]

@@ -43,10 +43,10 @@ def _of_order(
     versions = [
         version.tag
         for version in (orders.ran_here(state, target) if action == "rollback" else ())
-        if orders.prospect(state, target, action, version, now).flaw is None
+        if orders.prospect(state, target, action, version, now).problem is None
     ]
     to = found.after.tag if found.after is not None else None
-    return OrderOutlook(action, None if versions else found.flaw, to, versions)
+    return OrderOutlook(action, None if versions else found.problem, to, versions)
 
 
 def of_group(engine: Engine, group: Group, now: Instant) -> list[OrderOutlook]:
