@@ -35,7 +35,7 @@ _NODES = 4
 _PODS_PER_NODE = 110
 _PATIENCE_SECONDS = float(os.environ.get("HEADGATE_KUBE_PATIENCE_SECONDS", "1800"))
 """How long a build that runs already is waited for."""
-_LOOK_SECONDS = 0.03
+_POLL_SECONDS = 0.03
 _STARTS_AT_MOST = 20
 CRASH: dict[str, Any] = {}
 """In an audit log: here the API server was killed."""
@@ -121,7 +121,7 @@ class ControlPlane:
         while not (line := output.read_text()).endswith("\n"):
             if process.poll() is not None:
                 raise RuntimeError(f"the control plane did not start:\n{self._end_of_log()}")
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_POLL_SECONDS)
         told = json.loads(line)
         self.port = told["port"]
         self._ready_file.write_text(json.dumps(told))
@@ -134,7 +134,7 @@ class ControlPlane:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL if immediate else signal.SIGTERM)
         while _is_running(pid):
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_POLL_SECONDS)
         if immediate and self.audit_file.exists():
             with self.audit_file.open("ab") as log:
                 log.write(_CRASH_LINE)

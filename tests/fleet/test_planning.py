@@ -20,7 +20,7 @@ def _seen(state: State, target: Target) -> tuple[object, ...]:
     return (
         msgspec.msgpack.encode(target.record),
         msgspec.msgpack.encode(journal),
-        frozenset(unit.order for unit in state.waiting.dirty),
+        frozenset(unit.sort_key for unit in state.waiting.dirty),
         tuple((table.rule.id, tuple(table.holders)) for table in state.slot_tables()),
     )
 

@@ -85,7 +85,7 @@ def test_what_is_due_is_renewed_and_what_was_deleted_is_made_again(
 def test_a_replica_hears_of_what_another_has_renewed(
     private_control_plane: kube.ControlPlane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headgate.operator.webhook_upkeep.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("headgate.operator.webhook_upkeep.POLL_SECONDS", 0.05)
 
     async def talk() -> None:
         async with private_control_plane.client() as client:

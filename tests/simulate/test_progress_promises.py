@@ -79,9 +79,9 @@ def test_an_order_for_another_target_and_a_retry_send_nobody_back() -> None:
 
 def test_work_that_a_fresh_look_finds_was_missed() -> None:
     fleet = ObservedFleet()
-    fleet.watch.looked_afresh([])
+    fleet.watch.reconciled_afresh([])
     assert fleet.broken == []
-    fleet.watch.looked_afresh(["deploy v1 on api/prod/node-1 starts"])
+    fleet.watch.reconciled_afresh(["deploy v1 on api/prod/node-1 starts"])
     assert fleet.broken == ["MonotoneProgress"]
 
 

@@ -38,7 +38,7 @@ CURRENT = "current"
 """The name of the context that kubectl would use; one that is called so itself is shown beside it as the same."""
 _FIELD = "config.kubeContext"
 _LONGEST_ANSWER = 500
-LOOK_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
+POLL_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
 WATCH_SECONDS = 60
 """Longer than anybody rests."""
 
@@ -137,7 +137,7 @@ class ObjectWatch:
         return False
 
 
-class LookPace:
+class PollPace:
     """How soon a job is looked at again: the later the more often nothing has changed."""
 
     def __init__(self) -> None:
@@ -147,7 +147,7 @@ class LookPace:
         last, looks = self._looks.get(job, ("", 0))
         looks = looks + 1 if last == message else 0
         self._looks[job] = (message, looks)
-        return LOOK_SECONDS[min(looks, len(LOOK_SECONDS) - 1)]
+        return POLL_SECONDS[min(looks, len(POLL_SECONDS) - 1)]
 
     def forget(self, job: str) -> None:
         self._looks.pop(job, None)
@@ -164,7 +164,7 @@ class ClusterAgent(Agent):
     def __init__(self, clusters: Clusters, clock: Callable[[], Instant]) -> None:
         self._clusters = clusters
         self._clock = clock
-        self._pace = LookPace()
+        self._pace = PollPace()
         self._seen: dict[str, ObjectWatch] = {}
         """By job."""
 

@@ -37,7 +37,7 @@ from headgate.kernel.problems import Problem, Rejected
 LARGEST_VARIABLE_BYTES = 100_000
 SHOWN_LINES = 20
 SHOWN_BYTES = 8_192
-LOOK_SECONDS = (0.05, 0.1, 0.2, 0.5, 1.0)
+POLL_SECONDS = (0.05, 0.1, 0.2, 0.5, 1.0)
 KEPT_DAYS = 7
 MOST_KILLS = 100
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -90,7 +90,7 @@ class ExecAgent(Agent):
             run.folder.mkdir(mode=0o700, exist_ok=True)
             await _spawn(run, config, assignment)
         if not run.was_begun():
-            return JobProgress("queued", "the command is being started", requeue_seconds=LOOK_SECONDS[0])
+            return JobProgress("queued", "the command is being started", requeue_seconds=POLL_SECONDS[0])
         if "begun" not in assignment.state:
             await assignment.keep(begun=True)
         return await self._seen(run, config, assignment)
@@ -136,7 +136,7 @@ class ExecAgent(Agent):
         if not has_ended:
             looks = self._looks.get(run.folder.name, 0)
             self._looks[run.folder.name] = looks + 1
-            wait = LOOK_SECONDS[min(looks, len(LOOK_SECONDS) - 1)]
+            wait = POLL_SECONDS[min(looks, len(POLL_SECONDS) - 1)]
             return JobProgress("inProgress", external_id=run.pid(), requeue_seconds=wait)
         code = run.exit_code()
         if code is None:

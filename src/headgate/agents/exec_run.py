@@ -25,7 +25,7 @@ from pathlib import Path
 LARGEST_OUTPUT_BYTES = 8 * 1024 * 1024
 KEPT_OUTPUT_BYTES = 256 * 1024
 CANNOT_RUN = 127
-LOOK_SECONDS = 0.05
+POLL_SECONDS = 0.05
 LOOKS_PER_SHORTENING = 20
 
 
@@ -79,7 +79,7 @@ def _run(folder: Path, command: list[str], lock: int) -> int:
     write(folder / "pid", str(process.pid))
     looks = 0
     while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
         looks += 1
         if looks % LOOKS_PER_SHORTENING == 0:
             _shorten(output)

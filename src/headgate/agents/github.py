@@ -24,7 +24,7 @@ API_VERSION = "2022-11-28"
 CLOCK_SKEW_SECONDS = 120
 RUNS_PER_PAGE = 50
 MOST_PAGES = 4
-NEXT_LOOK_SECONDS = 3.0
+NEXT_POLL_SECONDS = 3.0
 
 _LIVE = {
     "queued": "queued",
@@ -86,7 +86,7 @@ class GithubAgent(Agent):
         except TryLaterError as error:
             if error.was_sent:
                 message = f"{error.message}; looking for the run, in case it began"
-                return JobProgress("queued", message, requeue_seconds=NEXT_LOOK_SECONDS)
+                return JobProgress("queued", message, requeue_seconds=NEXT_POLL_SECONDS)
             await assignment.keep(dispatchedAt=None)
             raise
         return await self._dispatched(config, assignment, answer)
@@ -98,7 +98,7 @@ class GithubAgent(Agent):
             run = answer.fields()
             if not isinstance(run.get("workflow_run_id"), int):
                 return JobProgress(
-                    "queued", "dispatched; looking for the run", requeue_seconds=NEXT_LOOK_SECONDS
+                    "queued", "dispatched; looking for the run", requeue_seconds=NEXT_POLL_SECONDS
                 )
             await assignment.keep(run=run["workflow_run_id"], page=run.get("html_url"))
             return JobProgress(
@@ -106,11 +106,11 @@ class GithubAgent(Agent):
                 "dispatched",
                 str(run["workflow_run_id"]),
                 _links(run),
-                NEXT_LOOK_SECONDS,
+                NEXT_POLL_SECONDS,
             )
         if answer.status >= 500:
             message = f"GitHub answered {answer.status}; looking for the run, in case it began"
-            return JobProgress("queued", message, requeue_seconds=NEXT_LOOK_SECONDS)
+            return JobProgress("queued", message, requeue_seconds=NEXT_POLL_SECONDS)
         await assignment.keep(dispatchedAt=None)
         self._refuse_limit(answer)
         return JobProgress("invalidIntegration", _refusal(config, assignment, answer))
@@ -153,13 +153,13 @@ class GithubAgent(Agent):
         """A run may not be readable yet in the first moments after its dispatch."""
         if self._clock() < self._find_until(config, assignment):
             return JobProgress(
-                "queued", "dispatched; the run is not there yet", requeue_seconds=NEXT_LOOK_SECONDS
+                "queued", "dispatched; the run is not there yet", requeue_seconds=NEXT_POLL_SECONDS
             )
         return JobProgress("externalRunNotFound", f"run {run_id} of {_repository(config)} is not there")
 
     def _not_found_yet(self, config: GithubConfig, assignment: Assignment) -> JobProgress:
         if self._clock() < self._find_until(config, assignment):
-            return JobProgress("queued", "looking for the run", requeue_seconds=NEXT_LOOK_SECONDS)
+            return JobProgress("queued", "looking for the run", requeue_seconds=NEXT_POLL_SECONDS)
         return JobProgress(
             "externalRunNotFound",
             f"no run of {config.workflow} in {_repository(config)} has the job's id in its name within "
@@ -202,7 +202,7 @@ class GithubAgent(Agent):
         if run_id is None:
             run = await self._found(config, assignment)
             if run is None and self._clock() < self._find_until(config, assignment):
-                raise TryLaterError("the run is not there yet", NEXT_LOOK_SECONDS)
+                raise TryLaterError("the run is not there yet", NEXT_POLL_SECONDS)
             if run is None:
                 return
             run_id = run["id"]

@@ -86,7 +86,7 @@ async def future(call: Request) -> Document:
         "ageSeconds": age_seconds(call, kept.forecast),
         "isCurrent": is_current,
         "wasCut": kept.forecast.was_cut or len(seen) > MOST_SEEN,
-        "finishAt": rendering.shown_or_none(kept.forecast.finish_at),
+        "finishAt": rendering.render_or_none(kept.forecast.finish_at),
         "changes": [sightings.change(at, *row) for at, row in seen[:MOST_SEEN]],
         "waiting": kept.waiting,
     }
@@ -144,7 +144,7 @@ def finishes(forecast: Forecast | None) -> dict[tuple[str, str], dict[str, str |
         return {}
     made_at = rendering.shown(forecast.made_at)
     return {
-        (one.deployment, one.environment): {"at": rendering.shown_or_none(one.finish_at), "madeAt": made_at}
+        (one.deployment, one.environment): {"at": rendering.render_or_none(one.finish_at), "madeAt": made_at}
         for one in forecast.rollouts
     }
 

@@ -48,7 +48,7 @@ def _budget(name: str, content: Any) -> Document:
         "name": name,
         "holders": [],
         **content,
-        "stoppedAt": rendering.shown_or_none(content["stoppedAt"]),
+        "stoppedAt": rendering.render_or_none(content["stoppedAt"]),
     }
 
 

@@ -24,7 +24,7 @@ WORKSPACE = "default"
 DEMO = Caller("demo")
 VERSIONS = {"kubelet-upgrade": "v1.29.2", "containerd-upgrade": "v1.7.3", "os-patch": "2026-03"}
 _PAUSE_SECONDS = 2.0
-_LOOK_SECONDS = 1.0
+_POLL_SECONDS = 1.0
 _LAST_NUMBER = re.compile(r"(\d+)(?!.*\d)")
 
 Say = Callable[[str], None]
@@ -103,7 +103,7 @@ async def _follow(process: Process, seen: int, publishing: asyncio.Task[None], s
         if publishing.done() and await process.worker_client.ask(WORKSPACE, _is_converged):
             say("\nEverything is up to date.")
             return
-        await process.worker_client.wait_for_events(WORKSPACE, seen, _LOOK_SECONDS)
+        await process.worker_client.wait_for_events(WORKSPACE, seen, _POLL_SECONDS)
 
 
 def _line(event: Event) -> str:

@@ -157,7 +157,7 @@ class ExplanationTree(msgspec.Struct, frozen=True, rename="camel"):
 
 def _show_moments(tree: dict[str, Any]) -> None:
     for line in tree["lines"]:
-        line["nextEvaluationTime"] = rendering.shown_or_none(line["nextEvaluationTime"])
+        line["nextEvaluationTime"] = rendering.render_or_none(line["nextEvaluationTime"])
     for child in tree["children"]:
         _show_moments(child)
 

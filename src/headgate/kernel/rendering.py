@@ -39,7 +39,7 @@ def shown(instant: Instant) -> str:
     return instants.show(instant)
 
 
-def shown_or_none(instant: Instant | None) -> str | None:
+def render_or_none(instant: Instant | None) -> str | None:
     return None if instant is None else shown(instant)
 
 
@@ -52,7 +52,7 @@ def writers(kind: type[msgspec.Struct]) -> Mapping[str, tuple[str, Writer | None
 
 def _writer(kind: Any) -> Writer | None:
     if is_moment(kind):
-        return shown_or_none
+        return render_or_none
     return None if _is_plain(kind) else written
 
 

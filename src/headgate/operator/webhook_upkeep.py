@@ -23,7 +23,7 @@ CONFIGURATIONS = tuple(
     ApiResource("admissionregistration.k8s.io", "v1", kind, f"{kind.lower()}s", is_namespaced=False)
     for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 )
-LOOK_SECONDS = 30.0
+POLL_SECONDS = 30.0
 """How long a replica may serve what another one has renewed: much less than a new authority waits before it signs."""
 _MOST_ATTEMPTS = 10
 
@@ -61,7 +61,7 @@ class WebhookUpkeep:
     async def keep(self, changed: Callable[[Certificates], None], served: Certificates) -> None:
         """Until it is cancelled. `changed` is told of other certificates than those that are served."""
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
             try:
                 held = await self.settled()
             except ApiError as error:

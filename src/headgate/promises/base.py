@@ -102,7 +102,7 @@ class FleetPromise(Promise):
     def compared(self, survivor: bytes, reloaded: bytes, now: Instant) -> None:
         """Decisions after a crash: those of an engine that went on, and of the one that came back."""
 
-    def looked_afresh(self, found: Sequence[str], now: Instant) -> None:
+    def reconciled_afresh(self, found: Sequence[str], now: Instant) -> None:
         """What an engine that looks at everything would do at once, after this one has decided."""
 
     def wakes_driven(self, unanswered: Sequence[str], now: Instant) -> None:

@@ -97,7 +97,7 @@ class WakeDriver:
 
 
 def _said(unit: Unit, wake: Wake, answer: WakeAnswer) -> str:
-    return f"{unit.order} waits for {' '.join(wake)}, {_WORDS[answer]}"
+    return f"{unit.sort_key} waits for {' '.join(wake)}, {_WORDS[answer]}"
 
 
 def _units(state: State) -> dict[Unit, None]:
@@ -111,7 +111,7 @@ def _slept_in(state: State) -> Iterator[str]:
         state.waiting.fire(max(timed.values()))
     for unit, at in timed.items():
         if unit not in state.waiting.dirty:
-            yield f"{unit.order} waits for {instants.show(at)}, which has come, and is not looked at"
+            yield f"{unit.sort_key} waits for {instants.show(at)}, which has come, and is not looked at"
 
 
 def _makings(state: State, unit: Unit, wake: Wake) -> list[changes.Change] | None:
@@ -153,7 +153,7 @@ def _driven_by_turns(engine: Engine, unit: Unit, wake: Wake, now: Instant) -> Wa
 
 
 def _is_same(unit: Unit, other: Unit) -> bool:
-    return type(unit) is type(other) and unit.order == other.order
+    return type(unit) is type(other) and unit.sort_key == other.sort_key
 
 
 def _freeze(state: State, unit: Unit) -> Iterator[changes.Change]:

@@ -30,7 +30,7 @@ class MonotoneProgress(Promise):
 
 
 class FleetMonotoneProgress(MonotoneProgress, FleetPromise):
-    def looked_afresh(self, found: Sequence[str], now: Instant) -> None:
+    def reconciled_afresh(self, found: Sequence[str], now: Instant) -> None:
         if found:
             self.broken(now, f"nobody looks again, and a fresh look finds work: {found[0]}")
 

@@ -119,9 +119,9 @@ class FleetWatch(Watch):
         for promise in self._promises:
             promise.compared(survivor, reloaded, self.now)
 
-    def looked_afresh(self, found: Sequence[str]) -> None:
+    def reconciled_afresh(self, found: Sequence[str]) -> None:
         for promise in self._promises:
-            promise.looked_afresh(found, self.now)
+            promise.reconciled_afresh(found, self.now)
 
     def wakes_driven(self, unanswered: Sequence[str]) -> None:
         for promise in self._promises:

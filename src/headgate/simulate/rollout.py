@@ -134,7 +134,7 @@ class SimulatedFleet:
     def try_a_copy(self, now: Instant) -> None:
         """A copy looks at everything, and then everything that its units wait for happens to them."""
         copy = waking.copy_of(self.engine)
-        self.watch.looked_afresh(waking.found_afresh(copy, now))
+        self.watch.reconciled_afresh(waking.found_afresh(copy, now))
         if len(self.engine.state.targets) <= MOST_TARGETS_COPIED:
             self.watch.wakes_driven(self._wake_driver.unanswered(copy, now))
 

@@ -33,7 +33,7 @@ class Cluster:
 
 def told(cluster: Cluster, count: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """So many messages, after the one that says when to come back."""
-    monkeypatch.setattr(following, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(following, "POLL_SECONDS", 0)
 
     async def read() -> list[str]:
         stream: AsyncIterator[bytes] = following._stream(CALL, "listWorkloads", cluster.look)

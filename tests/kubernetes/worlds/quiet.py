@@ -14,7 +14,7 @@ from headgate.operator.running.loop import AnyLoop
 from headgate.operator.running.process import Operator
 
 PATIENCE_SECONDS = 120.0
-_LOOK_SECONDS = 0.02
+_POLL_SECONDS = 0.02
 _RESTING_LOOKS = 3
 OF_EVERY_NAMESPACE = "kube-root-ca.crt"
 """A ConfigMap that somebody else puts into every namespace."""
@@ -42,7 +42,7 @@ async def objects_when_quiet(
             reason = _unrest(listed, watched, loops) or ""
             if not reason and loops == operator.loops and all(loop.is_resting for loop in loops):
                 return [item for items in listed for item in items]
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_POLL_SECONDS)
     raise NeverQuietError(f"the cluster does not come to rest: {reason or 'the operator is busy'}")
 
 
@@ -51,7 +51,7 @@ async def _has_rested(operator: Operator) -> bool:
     for _ in range(_RESTING_LOOKS):
         if not operator.loops or not all(loop.is_resting for loop in operator.loops):
             return False
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_POLL_SECONDS)
     return True
 
 

@@ -37,7 +37,7 @@ from headgate.operator.observation import graphs, listing, one_object, orders
 from headgate.operator.observation.one_object import SeenObject
 
 LIST_SECONDS = 5.0
-LOOK_SECONDS = 20.0
+POLL_SECONDS = 20.0
 MOST_AT_ONCE = 8
 MOST_LISTED = 5_000
 """Of one kind in one cluster: what comes after is not asked for."""
@@ -146,7 +146,7 @@ class ConnectedClusters:
         async def work(cluster: ReachedCluster) -> list[HeldObject]:
             return (await _instances(cluster, connection, definition.item))[0]
 
-        return await self._asked(connection, LOOK_SECONDS, work)
+        return await self._asked(connection, POLL_SECONDS, work)
 
     async def find(
         self, connection: ClusterConnection, resource: str, namespace: str, name: str
@@ -177,7 +177,7 @@ class ConnectedClusters:
                 cluster.client, cluster.discovery, held.resource, held.item, self._clock(), shows
             )
 
-        return await self._asked(connection, LOOK_SECONDS, work)
+        return await self._asked(connection, POLL_SECONDS, work)
 
     async def order(
         self, connection: ClusterConnection, held: HeldObject, edit: Callable[[Object], Object]

@@ -20,7 +20,7 @@ from headgate.api.http.schemas import PageSchema
 from headgate.api.routes import levels
 from headgate.kernel.problems import Problem, Rejected
 
-LOOK_SECONDS = 3.0
+POLL_SECONDS = 3.0
 LARGEST_PAGE = 1_000
 Look = Callable[[Request], Awaitable[Answer]]
 _LISTS: dict[str, tuple[str, Look]] = {
@@ -63,7 +63,7 @@ async def _stream(call: Request, operation: str, look: Look) -> AsyncIterator[by
         elif time.monotonic() - spoke_at >= sse.HEARTBEAT_SECONDS:
             yield sse.STILL_HERE
             spoke_at = time.monotonic()
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
 
 
 async def _look(call: Request, operation: str, look: Look) -> Answer:
@@ -102,7 +102,7 @@ ROUTES = (
         media_type="text/event-stream", streams=True, problems=(422,), lane="clusters",
         description=(
             "Server-sent events, for one of `list`, `workload` and `graph`; with `Accept: application/json` it answers once. `event: seen` has what `GET` of it answers, at "
-            f"first and whenever that is otherwise, which is looked for every {LOOK_SECONDS:g} seconds while somebody "
+            f"first and whenever that is otherwise, which is looked for every {POLL_SECONDS:g} seconds while somebody "
             "follows; `event: trouble` has the problem if there is one. Of a list the first "
             f"{LARGEST_PAGE:,} are followed."
         ),

@@ -22,7 +22,7 @@ from headgate.store.job_lines import MOST_BYTES, MOST_LINES, JobLines
 LARGEST_PAGE = 5_000
 DEFAULT_PAGE = 1_000
 MOST_PAGE_BYTES = 1024 * 1024
-LOOK_SECONDS = (0.1, 0.2, 0.5, 1.0)
+POLL_SECONDS = (0.1, 0.2, 0.5, 1.0)
 """Lines may come by another process, which tells only by writing."""
 _READERS = ThreadPoolExecutor(2, thread_name_prefix="headgate-logs")
 """Few, and for nothing else: those who follow keep each other waiting, and nobody else."""
@@ -104,7 +104,7 @@ async def _stream(call: Request, offset: int) -> AsyncIterator[bytes]:
             spoke_at = time.monotonic()
         if page["hasEnded"]:
             return
-        await asyncio.sleep(LOOK_SECONDS[min(looks, len(LOOK_SECONDS) - 1)])
+        await asyncio.sleep(POLL_SECONDS[min(looks, len(POLL_SECONDS) - 1)])
         looks += 1
 
 

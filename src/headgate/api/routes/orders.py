@@ -15,14 +15,14 @@ from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import order_previews
 from headgate.fleet.engine.queries.order_previews import OrderPreview
 from headgate.fleet.model import changes, kinds
-from headgate.fleet.model.changes import Order
+from headgate.fleet.model.changes import OperatorCommand
 from headgate.kernel import documents
 from headgate.runtime.commands import CommandContext, EngineView, Reply
 
 MOST_LISTED = 500
 """Targets that an answer names; `count` and `refusedCount` are of all of them."""
 
-_SUMMARIES: dict[Order, tuple[str, str]] = {
+_SUMMARIES: dict[OperatorCommand, tuple[str, str]] = {
     "retry": ("Try again what failed on a target", "Try again what failed on the targets of a deployment"),
     "rollback": (
         "Go back to the version before, or to another that ran there",
@@ -39,7 +39,7 @@ _SUMMARIES: dict[Order, tuple[str, str]] = {
 }
 
 
-async def act(action: Order, call: Request) -> Answer:
+async def act(action: OperatorCommand, call: Request) -> Answer:
     to, reason = _wanted(action, call.body)
 
     def command(context: CommandContext) -> Reply:
@@ -52,7 +52,7 @@ async def act(action: Order, call: Request) -> Answer:
     return await replies.submit(call, command)
 
 
-def _wanted(action: Order, body: Any) -> tuple[str | None, str | None]:
+def _wanted(action: OperatorCommand, body: Any) -> tuple[str | None, str | None]:
     """The version to go to, and why."""
     if action == "adopt":
         adoption = documents.read(bodies.AdoptInput, body)
@@ -61,7 +61,7 @@ def _wanted(action: Order, body: Any) -> tuple[str | None, str | None]:
     return given.to, given.reason
 
 
-async def act_on_many(action: Order, call: Request) -> Answer:
+async def act_on_many(action: OperatorCommand, call: Request) -> Answer:
     if action == "adopt":
         adoption = documents.read(bodies.AdoptManyInput, call.body)
         given = bodies.TargetsOrderInput(
@@ -77,14 +77,14 @@ async def act_on_many(action: Order, call: Request) -> Answer:
 
 
 def _preview(
-    view: EngineView, call: Request, action: Order, given: bodies.TargetsOrderInput
+    view: EngineView, call: Request, action: OperatorCommand, given: bodies.TargetsOrderInput
 ) -> dict[str, Any]:
     change = _change(view.engine, call, action, given)
     return _document(change, order_previews.of(view.engine, change, view.now), given.dry_run)
 
 
 def _act_on_many(
-    call: Request, action: Order, given: bodies.TargetsOrderInput, context: CommandContext
+    call: Request, action: OperatorCommand, given: bodies.TargetsOrderInput, context: CommandContext
 ) -> Reply:
     change = _change(context.engine, call, action, given)
     found = order_previews.of(context.engine, change, context.now)
@@ -98,7 +98,7 @@ def _act_on_many(
 
 
 def _change(
-    engine: Engine, call: Request, action: Order, given: bodies.TargetsOrderInput
+    engine: Engine, call: Request, action: OperatorCommand, given: bodies.TargetsOrderInput
 ) -> changes.TargetsAction:
     """Names, so that the change reads the same whatever ids were used."""
     deployment = finding.name(engine, kinds.DEPLOYMENT, call.path["deployment"])
@@ -128,12 +128,12 @@ def _moved(one: OrderPreview) -> dict[str, Any]:
 
 
 def _handler(
-    function: Callable[[Order, Request], Awaitable[Answer]], action: Order
+    function: Callable[[OperatorCommand, Request], Awaitable[Answer]], action: OperatorCommand
 ) -> Callable[[Request], Any]:
     return partial(function, action)
 
 
-def _permission(action: Order) -> str:
+def _permission(action: OperatorCommand) -> str:
     return "target:adopt" if action == "adopt" else "target:act"
 
 

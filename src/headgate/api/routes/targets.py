@@ -68,7 +68,7 @@ def _add_reason(view: EngineView, row: dict[str, Any], is_asked: bool) -> None:
     elif is_asked:
         found = view.engine.explain(row["name"], view.now)
         desired, message = found.desired, found.message
-        at = rendering.shown_or_none(found.next_evaluation_time)
+        at = rendering.render_or_none(found.next_evaluation_time)
     row["desired"], row["message"], row["nextEvaluationTime"] = desired, message, at
 
 
@@ -157,7 +157,7 @@ def _detail(view: EngineView, reference: str) -> dict[str, Any]:
         **found,
         "desired": explanation.desired,
         "message": explanation.message,
-        "deployedAt": rendering.shown_or_none(record.deployed_at),
+        "deployedAt": rendering.render_or_none(record.deployed_at),
         "verification": record.verification,
         "group": explanation.group.id if explanation.group is not None else None,
         "orders": [msgspec.to_builtins(one) for one in outlooks.of_target(engine, name, view.now)],

@@ -150,9 +150,9 @@ def newest_hook(
     """What runs needs no gate to run once more, unless somebody has vetoed it; nothing older does, unless what runs was
     rejected: without a hook no resource is prepared, or comes back."""
     deployed = candidates.deployed_version(state, target)
-    watermark = None if deployed is None or deployed.is_rejected else deployed.order
+    watermark = None if deployed is None or deployed.is_rejected else deployed.sort_key
     for version in candidates.newest_first(target, blockers.add_problem):
-        if watermark is not None and version.order < watermark:
+        if watermark is not None and version.sort_key < watermark:
             break
         if version is deployed and not gates.is_vetoed(state, target, version, now):
             return version

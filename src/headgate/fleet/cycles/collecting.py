@@ -60,7 +60,7 @@ def _new_for(state: State, site: Site, target: Target, on_problem: OnProblem | N
         return [
             version for version in lockable if _is_new_way_back(site, target, deployed, version, watermark)
         ]
-    return [version for version in lockable if watermark is None or version.order > watermark.order]
+    return [version for version in lockable if watermark is None or version.sort_key > watermark.sort_key]
 
 
 def _is_tried(state: State, site: Site, target: Target, version: VersionNode) -> bool:
@@ -86,11 +86,11 @@ def lockable_versions(state: State, target: Target, on_problem: OnProblem | None
         return []
     deployed = candidates.deployed_version(state, target)
     goes_back = deployed is not None and deployed.goes_back
-    known = deployed.order if deployed is not None and not goes_back else None
+    known = deployed.sort_key if deployed is not None and not goes_back else None
     has_bars = bool(target.record.rolled_back or target.record.failures)
     found = []
     for version in candidates.newest_first(target, on_problem):
-        if known is not None and version.order <= known:
+        if known is not None and version.sort_key <= known:
             break
         if has_bars and targets.is_barred(state, target, version):
             if goes_back:
@@ -134,7 +134,7 @@ def _is_new_way_back(
     """Taken once: what was locked as the way back is not new again, whatever becomes of it."""
     if site.record.backs.get(target.deployment.name) == (deployed.id, version.id):
         return False
-    return version.order < deployed.order or watermark is None or version.order > watermark.order
+    return version.sort_key < deployed.sort_key or watermark is None or version.sort_key > watermark.sort_key
 
 
 def opening(
@@ -183,7 +183,7 @@ def open_group(
     is_immediate = without_window or spec.readiness_mode == "immediate"
     window = 0 if is_immediate else instants.seconds(spec.readiness_window_seconds or 0)
     group = Group(
-        id=state.new_id("group", site.order, now),
+        id=state.new_id("group", site.sort_key, now),
         policy=site.rule.policy.name,
         rule=site.rule.id,
         environment=site.environment.name,

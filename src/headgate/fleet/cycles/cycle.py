@@ -64,7 +64,7 @@ def advance(
     locking.drop_withdrawn(state, site, group, now, blockers)
     _reconsider_retries(state, site, group, now)
     if group.status == "failed" and ordered_rollbacks.is_about(group):
-        _put_back_as_ordered(state, site, group, now, blockers)
+        _roll_back_as_ordered(state, site, group, now, blockers)
     if group.status == "failed":
         return
     if group.phase == "rollingBack" and not _has_gone_back(state, site, group, now, blockers):
@@ -97,7 +97,7 @@ def _has_gone_back(state: State, site: Site, group: Group, now: Instant, blocker
     return group.status != "failed" and group.phase != "rollingBack"
 
 
-def _put_back_as_ordered(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
+def _roll_back_as_ordered(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
     """Of a group that has failed nothing further starts but what a person has ordered back."""
     for member in ordered_rollbacks.ahead(group):
         if member.state == "waiting" or running.is_due(member, now, blockers):
@@ -255,7 +255,7 @@ def _is_over(job: Job) -> bool:
 def _drop_older_next(state: State, member: Member, job: Job) -> None:
     """Something older joined while a version ran that was to go back, and does not go back any more."""
     ran, following = state.version(job.version), state.version(member.next_version)
-    if ran is None or following is None or following.order >= ran.order or ran.goes_back:
+    if ran is None or following is None or following.sort_key >= ran.sort_key or ran.goes_back:
         return
     if ran.is_ready or job.status == "successful":
         member.next_version = member.next_locked_at = None
@@ -265,7 +265,7 @@ def _member_succeeded(state: State, site: Site, group: Group, member: Member, jo
     if member.next_version is not None:
         take_next(member)
     elif job.kind == "rollback":
-        group_rollbacks.put_back(state, site, group, member, now)
+        group_rollbacks.roll_back(state, site, group, member, now)
     else:
         running.settle(member, "succeeded", now)
 
@@ -362,7 +362,7 @@ def _fail(state: State, group: Group, now: Instant, reason: str) -> None:
     state.group_changed(group, "failed", now)
 
 
-def put_back_what_was_marked(state: State, site: Site, group: Group, now: Instant) -> None:
+def roll_back_what_was_marked(state: State, site: Site, group: Group, now: Instant) -> None:
     """A group that has failed goes back when what it failed with is marked as bad, and who marked it asked for that."""
     for member in _in_order(group.members):
         target = site.members.get(member.deployment)

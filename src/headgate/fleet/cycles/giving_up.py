@@ -57,7 +57,7 @@ def note_version(
     if target is None or version is None:
         return
     runs = candidates.deployed_version(state, target)
-    if runs is not None and runs.order >= version.order and not runs.goes_back:
+    if runs is not None and runs.sort_key >= version.sort_key and not runs.goes_back:
         return
     target.record.given_up[version_id] = GivenUp(group.id, how, reason, now)
     state.target_changed(target)

@@ -104,7 +104,7 @@ def _has_replaced_the_unproven(target: Target, member: Member) -> bool:
     return member.is_previous_unproven and target.record.deployed != member.previous
 
 
-def put_back(state: State, site: Site, group: Group, member: Member, now: Instant) -> None:
+def roll_back(state: State, site: Site, group: Group, member: Member, now: Instant) -> None:
     """Only the version that failed is barred; a sibling that was put back with it is a candidate of the next group."""
     running.settle(member, "rolledBack", now)
     target = site.members.get(member.deployment)

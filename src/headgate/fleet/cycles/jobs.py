@@ -176,7 +176,7 @@ def _forget_given_up(state: State, target: Target) -> None:
         record.given_up = {
             version_id: given_up
             for version_id, given_up in record.given_up.items()
-            if (version := state.version(version_id)) is not None and version.order > runs.order
+            if (version := state.version(version_id)) is not None and version.sort_key > runs.sort_key
         }
 
 

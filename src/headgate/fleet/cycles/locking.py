@@ -115,7 +115,7 @@ def _is_repair(state: State, site: Site, group: Group) -> bool:
 def _is_behind_what_was_rejected(state: State, site: Site, member: Member) -> bool:
     target, version = site.members.get(member.deployment), state.version(member.version)
     runs = candidates.deployed_version(state, target) if target is not None else None
-    return runs is not None and version is not None and runs.goes_back and version.order < runs.order
+    return runs is not None and version is not None and runs.goes_back and version.sort_key < runs.sort_key
 
 
 def _note_lock(state: State, site: Site, name: str, version: VersionNode) -> None:
@@ -124,7 +124,7 @@ def _note_lock(state: State, site: Site, name: str, version: VersionNode) -> Non
     if deployed is not None and deployed.goes_back:
         site.record.backs[name] = (deployed.id, version.id)
     watermark = state.version(site.record.watermarks.get(name))
-    if watermark is None or watermark.object.status == "rejected" or version.order > watermark.order:
+    if watermark is None or watermark.object.status == "rejected" or version.sort_key > watermark.sort_key:
         site.record.watermarks[name] = version.id
 
 
@@ -280,7 +280,7 @@ def withdrawn(
 def _is_older_than_what_runs(state: State, target: Target, member: Member, version: VersionNode) -> bool:
     """Something newer has run while the group waited: nothing goes back by itself, hooks included."""
     watermark = candidates.watermark_of(state, target)
-    return member.kind in ("deploy", "hook") and watermark is not None and version.order < watermark
+    return member.kind in ("deploy", "hook") and watermark is not None and version.sort_key < watermark
 
 
 def _take_newest_hook(
@@ -370,7 +370,7 @@ def due_without_a_window(state: State, site: Site, members: shape.Shape) -> OwnC
     return found
 
 
-def ways_back(state: State, site: Site) -> Locks:
+def rollbacks_due(state: State, site: Site) -> Locks:
     """Members whose version was rejected and is to go back, and for which no group has locked anything since: what ran there
     before."""
     found: Locks = {}

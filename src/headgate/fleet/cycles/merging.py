@@ -122,9 +122,9 @@ def _is_older(state: State, newcomer: Member, member: Member) -> bool:
     if newcomer.kind != "deploy" or theirs is None:
         return False
     has_run = member.state in ("running", "succeeded")
-    if ours is not None and theirs.order < ours.order:
+    if ours is not None and theirs.sort_key < ours.sort_key:
         return not ours.goes_back if has_run else ours.is_ready
-    return following is not None and following.is_ready and theirs.order < following.order
+    return following is not None and following.is_ready and theirs.sort_key < following.sort_key
 
 
 def _has_lock(state: State, member: Member) -> bool:

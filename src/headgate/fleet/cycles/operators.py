@@ -123,7 +123,7 @@ def why_not_alone(group: Group, member: Member) -> str | None:
     )
 
 
-def put_back_again(state: State, group: Group, member: Member, to: str, user: str, now: Instant) -> None:
+def roll_back_again(state: State, group: Group, member: Member, to: str, user: str, now: Instant) -> None:
     """Its way back has failed in the group: the same again, or further back."""
     member.previous = to
     if member.kind == "rollback":

@@ -244,10 +244,10 @@ def is_repair(site: Site, group: Group) -> bool:
     rejected, or that tries again what a person has asked for."""
     if group.started_at is not None:
         return True
-    ways_back = _ways_back(site)
+    rollbacks_due = _rollbacks_due(site)
     return any(
         (group.without_window and _is_ordered(member))
-        or member.version in ways_back
+        or member.version in rollbacks_due
         or _is_tried_again(site, member)
         for member in group.members
     )
@@ -258,15 +258,15 @@ def _is_tried_again(site: Site, member: Member) -> bool:
     return target is not None and member.state == "waiting" and member.version in target.record.tried_again
 
 
-def _ways_back(site: Site) -> set[str]:
+def _rollbacks_due(site: Site) -> set[str]:
     """Versions that are locked because what runs was rejected."""
     return {to for _, to in site.record.backs.values()}
 
 
 def _only_goes_back(site: Site, group: Group) -> bool:
-    ways_back = _ways_back(site)
+    rollbacks_due = _rollbacks_due(site)
     ahead = [one for one in group.members if one.role == "member" and one.state in ("waiting", "retrying")]
-    return bool(ahead) and all(one.kind == "rollback" or one.version in ways_back for one in ahead)
+    return bool(ahead) and all(one.kind == "rollback" or one.version in rollbacks_due for one in ahead)
 
 
 def _is_ordered(member: Member) -> bool:
@@ -283,7 +283,7 @@ def start_key(state: State, site: Site, group: Group) -> StartKey:
     ):
         position, _ = site_position(state, site, group)
     rank = REPAIR if is_repair(site, group) else NEW
-    return (rank, position, group.ready_at or group.created_at, site.resource.name, site.order)
+    return (rank, position, group.ready_at or group.created_at, site.resource.name, site.sort_key)
 
 
 def active_targets(site: Site, group: Group) -> list[Target]:

@@ -115,7 +115,7 @@ def _rejected(state: State, target: Target, member: Member, version: VersionNode
     runs = state.version(target.record.deployed)
     if member.kind != "deploy" or runs is None or not runs.goes_back:
         return None
-    return runs if version.order < runs.order else None
+    return runs if version.sort_key < runs.sort_key else None
 
 
 def _reason(record: TargetRecord, member: Member, rejected: VersionNode | None) -> str:

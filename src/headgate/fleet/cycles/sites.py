@@ -99,7 +99,7 @@ def _executing(state: State, site: Site, now: Instant, blockers: Blockers) -> Gr
         return None
     blockers.watch(wakes.resource(site.resource.name))
     if group.status == "failed":
-        cycle.put_back_what_was_marked(state, site, group, now)
+        cycle.roll_back_what_was_marked(state, site, group, now)
     if group.status == "failed":
         overruling.let_dependents_go_on(state, site, group, now, blockers)
     if group.status == "failed" and not ordered_rollbacks.is_about(group):
@@ -203,7 +203,7 @@ def _is_skipped(state: State, site: Site, fresh: collecting.Fresh, now: Instant)
 def _go_back(state: State, site: Site, now: Instant, blockers: Blockers) -> None:
     """What was rejected goes back at once: it waits for no window that something new has opened, nor until a newer version
     has passed its gates."""
-    back = locking.ways_back(state, site)
+    back = locking.rollbacks_due(state, site)
     if not back or _waits_for_members(state, site, blockers):
         return
     hooks, missing = choosing.hooks_alone(state, site, now, blockers)

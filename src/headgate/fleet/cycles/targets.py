@@ -100,7 +100,7 @@ def plan(state: State, target: Target, now: Instant) -> TargetPlan:
     is_awaited = retried is not None or record.ordered == "retry"
     paused = retries.paused_retry(state, target) if is_awaited else None
     for version in contenders(state, target, blockers.add_problem):
-        if paused is not None and version.order < paused.order:
+        if paused is not None and version.sort_key < paused.sort_key:
             break
         is_retried = (
             retried is not None and version.id == retried[0] and variables.are_same(resolved, retried[1])
@@ -196,7 +196,7 @@ def _with_rollback_version(
     back = candidates.rollback_version(state, target)
     is_back_due = back is not None
     for version in found:
-        if is_back_due and back is not None and version.order < deployed.order:
+        if is_back_due and back is not None and version.sort_key < deployed.sort_key:
             is_back_due = False
             yield back
         if version is not back:
@@ -245,7 +245,7 @@ def _new_version(
             return None
         judged.append(one)
     deployed = candidates.deployed_version(state, target)
-    going_back = deployed is not None and version.order < deployed.order
+    going_back = deployed is not None and version.sort_key < deployed.sort_key
     kind: JobKind = "rollback" if going_back else "deploy"
     attempt, retry_at = 1, None
     if record.attempts:

@@ -27,11 +27,11 @@ from headgate.fleet.state.units import Site, StartKey, Target, Unit, VersionNode
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 
-LOOKS_PER_UNIT_AT_MOST = 64
+PLANS_PER_UNIT_AT_MOST = 64
 """A bound on the work of one decision; reaching it means that two rules undo each other's work."""
 
 Start = Release | GroupStart
-_ORDER = operator.attrgetter("order")
+_SORT_KEY = operator.attrgetter("sort_key")
 
 
 def settle(state: State, now: Instant) -> None:
@@ -41,15 +41,15 @@ def settle(state: State, now: Instant) -> None:
     # Only then is anyone admitted: who is first in line is known when everybody stands there. What is admitted takes slots,
     # moves resources and wakes others, so the outer loop begins again with those, until a walk along the line starts nobody.
     # All of it is one instant, and the order of events within it cannot be seen in the result.
-    looks_left = LOOKS_PER_UNIT_AT_MOST * (len(state.targets) + len(state.sites) + 64)
+    plans_left = PLANS_PER_UNIT_AT_MOST * (len(state.targets) + len(state.sites) + 64)
     open_starts: dict[Unit, StartPlan] = {}
     state.lines.clear()
     while True:
         while state.waiting.dirty:
             for unit in _woken(state.waiting):
-                looks_left -= 1
-                if looks_left < 0:
-                    raise RuntimeError(f"no end to the decisions at {now}: {unit.order}")
+                plans_left -= 1
+                if plans_left < 0:
+                    raise RuntimeError(f"no end to the decisions at {now}: {unit.sort_key}")
                 plan = _plan(state, unit, now)
                 if plan is None:
                     open_starts.pop(unit, None)
@@ -65,14 +65,14 @@ def _woken(waiting: wakes.Waiting) -> Iterator[Unit]:
     still to come. Who is woken after its turn is touched again. So what is decided, and the ids that it is given, do not
     depend on who else is looked at: an engine that was loaded a moment ago looks at everybody."""
     dirty = waiting.dirty
-    ahead = sorted(dirty, key=_ORDER, reverse=True)
+    ahead = sorted(dirty, key=_SORT_KEY, reverse=True)
     dirty.clear()
     joined: list[tuple[str, int, Unit]] = []
     numbers = itertools.count()
     pending: set[Unit] = set()
     later: dict[Unit, None] = {}
     while ahead or joined:
-        is_joined = bool(joined) and (not ahead or joined[0][0] < ahead[-1].order)
+        is_joined = bool(joined) and (not ahead or joined[0][0] < ahead[-1].sort_key)
         unit = heapq.heappop(joined)[2] if is_joined else ahead.pop()
         pending.discard(unit)
         yield unit
@@ -80,11 +80,11 @@ def _woken(waiting: wakes.Waiting) -> Iterator[Unit]:
             continue
         pending = pending or set(ahead)
         for other in dirty:
-            if other.order <= unit.order:
+            if other.sort_key <= unit.sort_key:
                 later[other] = None
             elif other not in pending:
                 pending.add(other)
-                heapq.heappush(joined, (other.order, next(numbers), other))
+                heapq.heappush(joined, (other.sort_key, next(numbers), other))
         dirty.clear()
     for unit in later:
         waiting.touch(unit)

@@ -99,7 +99,7 @@ def of_vote(state: State, version: VersionNode, environment: str, roles: Sequenc
 def _is_ahead(state: State, target: Target, version: VersionNode) -> bool:
     """What is older than that which runs there asks nobody: it is not the next."""
     runs = state.version(target.record.deployed)
-    return runs is None or version.order > runs.order
+    return runs is None or version.sort_key > runs.sort_key
 
 
 def _asking(target: Target, version: VersionNode) -> Iterator[BoundRule[Approval | ScopedVersion]]:

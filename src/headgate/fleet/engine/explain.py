@@ -163,7 +163,7 @@ def _held_back(
     versions = dict.fromkeys(version for version, _ in judged if version is not None)
     asked_for = [one for one in versions if not gates.is_kept_away(state, target, one, now)]
     ready = [one for one in asked_for if one.is_ready]
-    newest = max(ready or asked_for, key=lambda version: version.order, default=None)
+    newest = max(ready or asked_for, key=lambda version: version.sort_key, default=None)
     return [
         (version, one)
         for version, one in judged
@@ -245,7 +245,7 @@ def _desired(state: State, target: Target, judged: list[JudgedVersion], group: G
         return state.tag(member.version)
     watermark = candidates.watermark_of(state, target)
     for version, one in judged:
-        is_news = version is not None and (watermark is None or version.order >= watermark)
+        is_news = version is not None and (watermark is None or version.sort_key >= watermark)
         if version is not None and is_news and one.verdict.outcome != "denied":
             return version.tag
     return _tag_or_none(state, record.deployed)

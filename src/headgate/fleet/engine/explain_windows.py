@@ -107,5 +107,5 @@ def _may_come_by_itself(state: State, hook: Target, now: Instant) -> bool:
             for one in gates.of_version(state, hook, version, now)
         )
         for version in candidates.newest_first(hook)
-        if watermark is None or version.order >= watermark
+        if watermark is None or version.sort_key >= watermark
     )

@@ -14,7 +14,13 @@ from headgate.fleet.cycles import giving_up, jobs, operators, shape
 from headgate.fleet.engine import selections, target_states
 from headgate.fleet.gates import failures, gates
 from headgate.fleet.model import expressions
-from headgate.fleet.model.changes import ORDER_WORDS, GroupAction, Order, TargetAction, TargetsAction
+from headgate.fleet.model.changes import (
+    ORDER_WORDS,
+    GroupAction,
+    OperatorCommand,
+    TargetAction,
+    TargetsAction,
+)
 from headgate.fleet.model.records import Group, Job, Member
 from headgate.fleet.state import candidates, holds, references, rollbacks, variables, verifying
 from headgate.fleet.state.state import State
@@ -91,13 +97,15 @@ def _selected(targets: list[Target], text: str) -> list[Target]:
     return found
 
 
-def _wanted(state: State, deployment: str, action: Order, to: str | None) -> VersionNode | None:
+def _wanted(state: State, deployment: str, action: OperatorCommand, to: str | None) -> VersionNode | None:
     if action == "adopt" and to is None:
         raise Rejected((Problem("version", "is required: which version runs there?"),))
     return references.version(state, deployment, to) if to is not None else None
 
 
-def prospect(state: State, target: Target, action: Order, to: VersionNode | None, now: Instant) -> Prospect:
+def prospect(
+    state: State, target: Target, action: OperatorCommand, to: VersionNode | None, now: Instant
+) -> Prospect:
     before = state.version(target.record.deployed)
     problem = _busy(target)
     if problem is None and action != "adopt" and _is_hook(target):
@@ -168,7 +176,7 @@ def _of_retry(
     problem = _not_again_in_its_cycle(state, target, now)
     if problem is not None:
         return Prospect(target, before, None, f"{target.name}: {problem}")
-    return Prospect(target, before, max(allowed or known, key=lambda version: version.order, default=None))
+    return Prospect(target, before, max(allowed or known, key=lambda version: version.sort_key, default=None))
 
 
 def _failed_rollback(state: State, target: Target, to: VersionNode | None) -> Job | None:
@@ -266,14 +274,14 @@ def _of_rollback(
     elif after.object.status == "rejected":
         nothing = "; nothing else that ran there is left to go back to"
         problem = f"{_barred(target, after)}{_instead(known) or nothing}"
-    elif to is not None and before is not None and to.order > before.order:
+    elif to is not None and before is not None and to.sort_key > before.sort_key:
         problem = _not_forward(state, target, to, now)
     return Prospect(target, failed if has_failed_anew else before, None if problem else after, problem)
 
 
 def _older_than(state: State, target: Target, before: VersionNode | None) -> VersionNode | None:
     previous = state.version(target.record.previous)
-    if before is None or (previous is not None and previous.order < before.order):
+    if before is None or (previous is not None and previous.sort_key < before.sort_key):
         return previous
     return candidates.last_good(state, target, before=before)
 
@@ -356,7 +364,7 @@ def _roll_back_again(
     record = target.record
     cycle = _failed_in_its_cycle(target)
     if cycle is not None:
-        operators.put_back_again(state, cycle[0], cycle[1], to.id, user, now)
+        operators.roll_back_again(state, cycle[0], cycle[1], to.id, user, now)
         return
     record.rollback_to = to.id
     record.rollback_cause = failed.reason

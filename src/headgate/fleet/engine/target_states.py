@@ -158,7 +158,7 @@ def rolled_back_version(state: State, target: Target) -> VersionNode | None:
     deployed = candidates.deployed_version(state, target)
     if newest is None or newest.id not in target.record.rolled_back:
         return None
-    return newest if deployed is None or deployed.order < newest.order else None
+    return newest if deployed is None or deployed.sort_key < newest.sort_key else None
 
 
 def is_stranded(state: State, target: Target) -> bool:

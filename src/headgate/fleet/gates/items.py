@@ -33,7 +33,7 @@ class TargetItem:
         record = self.target.record
         job = self.state.jobs.get(record.job or "")
         current = self.state.version(job.version if job is not None else record.deployed)
-        return current is not None and current.order > self.version.order
+        return current is not None and current.sort_key > self.version.sort_key
 
     def is_ready(self) -> bool:
         """Its newest release has succeeded and verification has passed."""

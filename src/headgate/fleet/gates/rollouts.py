@@ -73,7 +73,7 @@ def has_succeeded(state: State, target: Target, version: VersionNode) -> bool:
     runs = state.version(record.deployed)
     return (
         runs is not None
-        and runs.order >= version.order
+        and runs.sort_key >= version.sort_key
         and record.job is None
         and record.is_proven
         and record.failed_at is None

@@ -193,8 +193,8 @@ class GroupAction(msgspec.Struct, frozen=True):
         return self.action
 
 
-Order = Literal["retry", "rollback", "redeploy", "adopt"]
-ORDER_WORDS: dict[Order, str] = {
+OperatorCommand = Literal["retry", "rollback", "redeploy", "adopt"]
+ORDER_WORDS: dict[OperatorCommand, str] = {
     "retry": "be tried again",
     "rollback": "be rolled back",
     "redeploy": "be deployed again",
@@ -207,7 +207,7 @@ class TargetAction(msgspec.Struct, frozen=True):
     """What a person orders for one target. `to` is a version of its deployment, by tag or id; `reason` is for those who
     ask later, and decides nothing."""
 
-    action: Order
+    action: OperatorCommand
     target: str
     user: str = ""
     to: str | None = None
@@ -226,7 +226,7 @@ class TargetsAction(msgspec.Struct, frozen=True):
     """The same for all targets of a deployment in an environment that `selector` matches; those that cannot are left
     as they are. `resources` names them one by one instead."""
 
-    action: Order
+    action: OperatorCommand
     deployment: str
     environment: str
     selector: str | None = None

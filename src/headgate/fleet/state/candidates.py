@@ -68,7 +68,7 @@ def newest_first(
     """Down to the watermark, if there is one. What is wrong with scopes on the way there is told."""
     for version in reversed(target.deployment.versions):
         if version.is_ready and (version.scope is None or in_scope(version, target, on_problem)):
-            if watermark is not None and version.order < watermark:
+            if watermark is not None and version.sort_key < watermark:
                 return
             yield version
 
@@ -105,7 +105,7 @@ def last_good(state: State, target: Target, before: VersionNode | None = None) -
         version = state.version(version_id)
         if version is None or not version.is_ready or version.id == record.deployed:
             continue
-        if before is not None and version.order > before.order:
+        if before is not None and version.sort_key > before.sort_key:
             continue
         is_bad = version.id in record.rolled_back or version.id in record.failures
         if not is_bad and in_scope(version, target):
@@ -119,14 +119,14 @@ def watermark_of(state: State, target: Target) -> tuple[Instant, str] | None:
 
 
 def watermark_by(deployed: VersionNode | None) -> tuple[Instant, str] | None:
-    return None if deployed is None or deployed.goes_back else deployed.order
+    return None if deployed is None or deployed.goes_back else deployed.sort_key
 
 
 def paused_ahead(state: State, target: Target) -> VersionNode | None:
     """The version that somebody paused and that would come next here if it were ready."""
     deployed, record = deployed_version(state, target), target.record
     for version in reversed(target.deployment.versions):
-        if deployed is not None and version.order <= deployed.order:
+        if deployed is not None and version.sort_key <= deployed.sort_key:
             return None
         if version.is_ready and in_scope(version, target):
             return None

@@ -29,7 +29,7 @@ from headgate.fleet.state.units import (
     optional_selector,
 )
 
-_ORDER = operator.attrgetter("order")
+_SORT_KEY = operator.attrgetter("sort_key")
 
 
 def put_resource(state: State, resource: model.Resource) -> None:
@@ -146,7 +146,7 @@ def put_version(state: State, version: model.Version) -> VersionNode:
     old = deployment.tags.get(version.tag)
     if old is not None:
         deployment.versions.remove(old)
-    bisect.insort(deployment.versions, node, key=_ORDER)
+    bisect.insort(deployment.versions, node, key=_SORT_KEY)
     deployment.tags[version.tag] = node
     state.versions[version.id] = node
     if node.goes_back:

@@ -21,7 +21,7 @@ def ahead(state: State, target: Target) -> VersionNode | None:
 def kind_of(state: State, target: Target, to: VersionNode) -> JobKind:
     """Forward is not back: what is newer than what runs is deployed and verified like anything new."""
     deployed = candidates.deployed_version(state, target)
-    return "redeploy" if deployed is not None and to.order > deployed.order else "rollback"
+    return "redeploy" if deployed is not None and to.sort_key > deployed.sort_key else "rollback"
 
 
 def tried_last(state: State, target: Target) -> Job | None:

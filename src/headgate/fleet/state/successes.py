@@ -25,7 +25,7 @@ def noted(state: State, target: Target, version_id: str, now: Instant) -> None:
         state.stages_moved(version_id)
     version = state.version(version_id)
     for newer in reversed(target.deployment.versions):
-        if version is None or newer.order <= version.order:
+        if version is None or newer.sort_key <= version.sort_key:
             break
         lost(state, target, newer.id)
 

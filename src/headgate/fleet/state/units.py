@@ -31,12 +31,12 @@ Bindings = dict[str, Any]
 
 
 class Unit:
-    """Something that may have to change. `order` makes every walk over units the same walk."""
+    """Something that may have to change. `sort_key` makes every walk over units the same walk."""
 
-    __slots__ = ("held_by", "lines", "order", "requeue_at", "start_key", "waits")
+    __slots__ = ("held_by", "lines", "requeue_at", "sort_key", "start_key", "waits")
 
-    def __init__(self, order: str) -> None:
-        self.order = order
+    def __init__(self, sort_key: str) -> None:
+        self.sort_key = sort_key
         self.waits: tuple[Wake, ...] = ()
         self.requeue_at: Instant | None = None
         self.held_by: Reason | None = None
@@ -46,7 +46,7 @@ class Unit:
         self.lines: tuple[Slots[Any], ...] = ()
 
     def __lt__(self, other: Unit) -> bool:
-        return self.order < other.order
+        return self.sort_key < other.sort_key
 
     def stand_in(self, lines: Iterable[Slots[Any]], key: StartKey) -> None:
         self.leave_lines()
@@ -139,10 +139,10 @@ class EnvironmentNode(SelectingNode[model.Environment]):
 
 
 class VersionNode:
-    """`order` is newest last: creation time; ids decide only where older data has several of one moment."""
+    """`sort_key` is newest last: creation time; ids decide only where older data has several of one moment."""
 
     __slots__ = (
-        "dependencies", "goes_back", "id", "is_ready", "object", "order", "published_at", "scope", "tag", "view"
+        "dependencies", "goes_back", "id", "is_ready", "object", "published_at", "scope", "sort_key", "tag", "view"
     )  # fmt: skip
 
     def __init__(self, version: model.Version) -> None:
@@ -155,7 +155,7 @@ class VersionNode:
         self.is_ready = version.status == "ready"
         self.goes_back = version.goes_back
         self.view = version.cel_view()
-        self.order = (version.created_at, version.id)
+        self.sort_key = (version.created_at, version.id)
         self.scope = optional_selector(version.target_selector)
         self.dependencies = {
             name: expressions.VERSION_SELECTOR.selector(dependency.version_selector)

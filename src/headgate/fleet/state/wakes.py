@@ -105,7 +105,7 @@ class Waiting:
         if requeue_at != unit.requeue_at:
             unit.requeue_at = requeue_at
             if requeue_at is not None:
-                heapq.heappush(self._timers, (requeue_at, unit.order, unit))
+                heapq.heappush(self._timers, (requeue_at, unit.sort_key, unit))
 
     def forget(self, unit: Unit) -> None:
         self._leave(unit)

@@ -33,12 +33,12 @@ def is_granted_to(view: ClusterView, instance_uid: str, text: str) -> bool:
 
 
 def selected(
-    scene: ClusterView, group: str, kind: str, namespace: str, selector: Mapping[str, object]
+    view: ClusterView, group: str, kind: str, namespace: str, selector: Mapping[str, object]
 ) -> list[Object]:
     """By label selector, in order of namespace and name; an empty namespace means all of them."""
     found = [
         item
-        for item in scene.of_kind(group, kind)
+        for item in view.of_kind(group, kind)
         if namespace in ("", item.namespace) and item.deleted_at is None and _matches(item.labels, selector)
     ]
     return sorted(found, key=lambda item: (item.namespace, item.name))

@@ -184,7 +184,7 @@ class NodeState(msgspec.Struct):
         return self.items[0] if self.items else None
 
 
-class ReadyMemory:
+class ReadinessCache:
     """Answers of readyWhen by version of the object; forgetting them changes nothing."""
 
     def __init__(self) -> None:
@@ -227,7 +227,7 @@ def readiness(
     item: Object | None,
     gates: Sequence[GateExpression],
     item_names: frozenset[str],
-    planner_cache: ReadyMemory,
+    planner_cache: ReadinessCache,
     own: GraphItem,
 ) -> bool:
     if item is None or item.deleted_at is not None or not is_observed(item):

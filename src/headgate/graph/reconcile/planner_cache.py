@@ -25,7 +25,7 @@ class PlannerCache:
     ) -> None:
         self._source = source
         self.gates = judging.GateCache()
-        self.ready = nodes.ReadyMemory()
+        self.ready = nodes.ReadinessCache()
         self.compiled: dict[str, CompiledGraph | Rejected] = {} if compiled is None else compiled
         self._paths: dict[str, desired.Paths] = {}
         self._resolved: dict[tuple[str, int, str], tuple[str, desired.Resolved]] = {}

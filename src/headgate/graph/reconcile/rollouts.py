@@ -100,12 +100,12 @@ def is_instance_ready(instance: Object, number: int) -> bool:
 def has_moved(before: Object, instance: Object) -> bool:
     """Whether anything is another that a definition without gates of its own goes by in one of its instances."""
     # What the planner wrote about it is what changes most, and is told without looking at the rest.
-    return before.status.get(conditions.OWN) != instance.status.get(conditions.OWN) or _standing_of(
+    return before.status.get(conditions.OWN) != instance.status.get(conditions.OWN) or _status_of(
         before
-    ) != _standing_of(instance)
+    ) != _status_of(instance)
 
 
-def _standing_of(instance: Object) -> tuple[object, ...]:
+def _status_of(instance: Object) -> tuple[object, ...]:
     annotations = instance.annotations
     return (
         instance.uid,

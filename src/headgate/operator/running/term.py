@@ -32,7 +32,7 @@ from headgate.workload.plan.planner import WorkloadPlan
 
 logger = logging.getLogger(__name__)
 
-_LOOK_AGAIN_SECONDS = 5.0
+_REQUEUE_SECONDS = 5.0
 _LOOK_FOR_OPTIONAL_KINDS_SECONDS = 60.0
 
 
@@ -133,7 +133,7 @@ class Term:
             except UnknownKindError as error:
                 self.problem = f"{error}; `headgate operator manifests` prints what has to be installed"
                 logger.warning("%s", self.problem)
-                await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+                await asyncio.sleep(_REQUEUE_SECONDS)
 
     async def _watch_where_served(self, watches: Watches, kinds: Iterable[_Watched]) -> list[_Watched]:
         """Says which of them the cluster does not serve."""

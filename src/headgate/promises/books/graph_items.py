@@ -70,7 +70,7 @@ def _before(unit: NodeUnit, newest: CompiledNode) -> GraphItem:
     return GraphItem(
         was.object,
         was.is_current and not is_new,
-        (lambda own: nodes.readiness(own.object, newest.ready_when, own_names, nodes.ReadyMemory(), own))
+        (lambda own: nodes.readiness(own.object, newest.ready_when, own_names, nodes.ReadinessCache(), own))
         if is_new
         else was.is_ready(),
         is_changed=was.is_changed and not is_new,

@@ -121,7 +121,7 @@ class TargetStep(changes.TargetAction, frozen=True, rename="camel", omit_default
 class TargetsStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """The same for the targets of a deployment in an environment that `selector` matches."""
 
-    action: changes.Order
+    action: changes.OperatorCommand
     deployment: Text
     environment: Text
     selector: str | None = None

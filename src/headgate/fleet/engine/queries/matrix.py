@@ -115,8 +115,8 @@ def _count(engine: Engine, cell: Cell, target: Target, now: Instant) -> None:
 def _count_versions(engine: Engine, cell: Cell, target: Target, now: Instant) -> None:
     state = engine.state
     runs = state.version(target.record.deployed) if target.record.is_proven else None
-    if runs is not None and (cell._successful_order is None or runs.order > cell._successful_order):
-        cell.newest_successful, cell._successful_order = runs.tag, runs.order
+    if runs is not None and (cell._successful_order is None or runs.sort_key > cell._successful_order):
+        cell.newest_successful, cell._successful_order = runs.tag, runs.sort_key
     newest = target.deployment.version(cell.newest) if cell.newest is not None else None
     if newest is not None and target_states.is_asked_for(state, target, newest, now):
         cell.desired += 1
