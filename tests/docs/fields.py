@@ -156,14 +156,14 @@ def _default(struct: type[msgspec.Struct], field: Any, kind: Any) -> str:
         return "required"
     if value is None or value == "" or value in ({}, ()):
         return "none"
-    return _shown(value)
+    return _rendered(value)
 
 
-def _shown(value: Any) -> str:
+def _rendered(value: Any) -> str:
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
     if isinstance(value, tuple):
-        return ", ".join(_shown(item) for item in value)
+        return ", ".join(_rendered(item) for item in value)
     if hasattr(value, "to_document"):
         return f"`{value.to_document()}`"
     if isinstance(value, msgspec.Struct):

@@ -52,10 +52,10 @@ class Picture(msgspec.Struct):
 def picture(view: EngineView) -> Picture:
     engine = view.engine
     jobs = sorted(f"{job.target} {job.tag}" for job in engine.jobs.values() if job.status in JOB_LIVE)
-    return Picture(jobs, {name: _said(view, name) for name in engine.state.targets})
+    return Picture(jobs, {name: _message(view, name) for name in engine.state.targets})
 
 
-def _said(view: EngineView, target: str) -> str:
+def _message(view: EngineView, target: str) -> str:
     found = view.engine.explain(target, view.now)
     rules = "; ".join(line.message for line in found.rules)
     group = found.group.message if found.group is not None else ""

@@ -51,12 +51,12 @@ def test_every_mutation_with_the_same_key_has_one_effect_and_one_answer(busy: Cl
         if request.operation in WITHOUT_A_SECOND_ANSWER:
             assert second.status == WITHOUT_A_SECOND_ANSWER[request.operation], second
         else:
-            assert (second.status, _said(second)) == (first.status, _said(first)), request
+            assert (second.status, _message(second)) == (first.status, _message(first)), request
             assert second.headers.get("etag") == first.headers.get("etag"), request
         assert not is_counted or audited(busy) == count, request
 
 
-def _said(answer: Answer) -> Any:
+def _message(answer: Answer) -> Any:
     """Without the number of the request, which each has of its own."""
     if not answer.body:
         return None

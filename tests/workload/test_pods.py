@@ -76,8 +76,8 @@ def test_the_planner_decides_the_same(monkeypatch: pytest.MonkeyPatch, folder: s
             self._cache, self._remembered = cache, remembered
         assert (plan is None) == (spared is None)
         if plan is not None and spared is not None:
-            assert [_shown(action) for action in spared.actions] == [
-                _shown(action) for action in plan.actions
+            assert [_rendered(action) for action in spared.actions] == [
+                _rendered(action) for action in plan.actions
             ]
             compared.append(request)
         return plan
@@ -111,7 +111,7 @@ def _on_a_cluster(item: Object) -> Object:
     return kept
 
 
-def _shown(action: Action) -> tuple[object, ...]:
+def _rendered(action: Action) -> tuple[object, ...]:
     about: object = ""
     if isinstance(action, UpdateStatus):
         about = action.status

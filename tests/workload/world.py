@@ -40,7 +40,7 @@ class World:
                 return said
             for action in actions:
                 self.apply(action)
-                said += _said(action)
+                said += _message(action)
         raise AssertionError(f"it never comes to rest: {said[-10:]}")
 
     def apply(self, action: Action) -> None:
@@ -100,7 +100,7 @@ class World:
         return next(item for item in self.pods() if item.spec["hostname"] == hostname)
 
 
-def _said(action: Action) -> list[str]:
+def _message(action: Action) -> list[str]:
     match action:
         case Create(object=item):
             return [f"create {item.kind} {item.spec.get('hostname', item.name)}"]

@@ -183,7 +183,7 @@ class ClusterAgent(Agent):
         except (UnauthorizedError, ForbiddenError, InvalidError) as error:
             if "exceeded quota" in error.message:
                 raise _later(error) from None
-            return JobProgress("invalidIntegration", shortened(f"the cluster refuses: {_said(error)}"))
+            return JobProgress("invalidIntegration", shortened(f"the cluster refuses: {_message(error)}"))
         except ApiError as error:
             raise _later(error) from None
 
@@ -240,14 +240,14 @@ async def check_is_of(cluster: ReachedCluster, resource: Mapping[str, object]) -
         raise Rejected((Problem(_FIELD, message),))
 
 
-def _said(error: ApiError) -> str:
+def _message(error: ApiError) -> str:
     return error.message[:_LONGEST_ANSWER]
 
 
 def _later(error: ApiError) -> TryLaterError:
     if isinstance(error, UnreachableError):
         return TryLaterError(
-            f"the cluster cannot answer: {_said(error)}", error.after_seconds, was_sent=error.was_sent
+            f"the cluster cannot answer: {_message(error)}", error.after_seconds, was_sent=error.was_sent
         )
     after = error.after_seconds if isinstance(error, TooManyRequestsError) else None
-    return TryLaterError(f"the cluster refuses: {_said(error)}", after)
+    return TryLaterError(f"the cluster refuses: {_message(error)}", after)

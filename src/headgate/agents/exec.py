@@ -141,10 +141,10 @@ class ExecAgent(Agent):
         code = run.exit_code()
         if code is None:
             return JobProgress(
-                "failure", _said("the command was interrupted and left no exit code", run.last_lines())
+                "failure", _message("the command was interrupted and left no exit code", run.last_lines())
             )
         status = "successful" if code in config.success_exit_codes else "failure"
-        return JobProgress(status, _said(f"exit code {code}", run.last_lines()), run.pid())
+        return JobProgress(status, _message(f"exit code {code}", run.last_lines()), run.pid())
 
 
 class ExecRun:
@@ -270,7 +270,7 @@ def _check_directory(config: ExecConfig) -> None:
         raise Rejected((Problem("config.workingDirectory", f'is "{directory}", which is no folder here'),))
 
 
-def _said(outcome: str, output: str) -> str:
+def _message(outcome: str, output: str) -> str:
     return shortened(f"{outcome}: {output}" if output else outcome)
 
 

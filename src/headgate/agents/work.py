@@ -50,7 +50,7 @@ class ClaimLostError(Exception):
     """Somebody else has the dispatch now, or it is gone or cancelled: nothing more may be done here."""
 
 
-class Said(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class SentReport(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """A report, to tell whether the next one is news."""
 
     status: str
@@ -64,8 +64,8 @@ class DispatchState(msgspec.Struct, rename="camel", omit_defaults=True):
 
     is_started: bool = False
     failures: int = 0
-    said: Said | None = None
-    end: Said | None = None
+    said: SentReport | None = None
+    end: SentReport | None = None
     agent: State = {}
 
 
@@ -104,12 +104,12 @@ class Work:
         if agent is None:
             known = ", ".join(sorted(self._tools.agents))
             message = f'the job agent\'s type is "{self.dispatch.type}"; this server runs {known or "none"}'
-            await self._conclude(Said("invalidJobAgent", message), None)
+            await self._conclude(SentReport("invalidJobAgent", message), None)
             return
         try:
             assignment = assignment_of(self.dispatch, self._kept.agent, self._keep, self._print)
         except msgspec.DecodeError as error:
-            await self._conclude(Said("invalidIntegration", f"the order cannot be read: {error}"), None)
+            await self._conclude(SentReport("invalidIntegration", f"the order cannot be read: {error}"), None)
             return
         await self._carry_on(agent, assignment)
 
@@ -122,7 +122,7 @@ class Work:
             if progress is None:
                 await self.put_down(None)
                 return
-            said = _said(progress.scrubbed(assignment.scrubber))
+            said = _message(progress.scrubbed(assignment.scrubber))
             if progress.has_ended:
                 await self._conclude(said, (agent, assignment))
                 return
@@ -176,11 +176,11 @@ class Work:
             if self._tools.clock() < given_up_at:
                 self._kept.failures += 1
                 if self._kept.said is None or self._kept.said.status != "timedOut":
-                    await self._say(Said("timedOut", shortened(f"{reason}{_STOPPING}{error.message}")))
+                    await self._say(SentReport("timedOut", shortened(f"{reason}{_STOPPING}{error.message}")))
                 await self._put_down_late(self._tools.backoff.seconds(self._kept.failures))
                 return
         told = f"{reason}; {assignment.scrubber.text(left)}" if left else reason
-        await self._conclude(Said("timedOut", shortened(told)), (agent, assignment))
+        await self._conclude(SentReport("timedOut", shortened(told)), (agent, assignment))
 
     def _time_out_reason(self) -> str:
         """With what it said last, which is what it waited for."""
@@ -191,7 +191,7 @@ class Work:
             return said.message.partition(_STOPPING)[0]
         return f"{TIMED_OUT}; the last it said: {said.message}"
 
-    async def _conclude(self, end: Said, done: tuple[Agent, Assignment] | None) -> None:
+    async def _conclude(self, end: SentReport, done: tuple[Agent, Assignment] | None) -> None:
         """The end is kept before it is reported, so that nothing is begun again should the report be cut off."""
         self._kept.end = end
         await self._save()
@@ -202,13 +202,13 @@ class Work:
             agent, assignment = done
             await agent.forget(assignment)
 
-    async def _say(self, said: Said) -> None:
+    async def _say(self, said: SentReport) -> None:
         if said != self._kept.said:
             await self._tell(said)
             self._kept.said = said
         await self._save()
 
-    async def _tell(self, said: Said) -> None:
+    async def _tell(self, said: SentReport) -> None:
         """Until it is taken: what an agent did must not be lost because nobody listened for a moment."""
         change = JobReported(self.dispatch.job, said.status, said.message, said.external_id, said.links)
         failures = 0
@@ -335,6 +335,6 @@ def assignment_of(
     )
 
 
-def _said(progress: JobProgress) -> Said:
+def _message(progress: JobProgress) -> SentReport:
     message = shortened(progress.message or "")
-    return Said(progress.status, message, progress.external_id, dict(progress.links))
+    return SentReport(progress.status, message, progress.external_id, dict(progress.links))

@@ -22,13 +22,13 @@ def sees_answers(call: Request) -> bool:
 
 
 def of_job(job: records.Job, *, whole: bool) -> list[dict[str, Any]]:
-    return shown(
+    return render(
         [rendering.built(explain.MetricLine, metric) for metric in explain.metric_lines(job.metrics)],
         whole=whole,
     )
 
 
-def shown(metrics: list[dict[str, Any]], *, whole: bool) -> list[dict[str, Any]]:
+def render(metrics: list[dict[str, Any]], *, whole: bool) -> list[dict[str, Any]]:
     for metric in metrics if not whole else ():
         for measurement in metric["measurements"]:
             measurement["answer"] = _beginning(measurement["answer"])
@@ -50,7 +50,7 @@ def explained(explanation: explain.Explanation, *, whole: bool) -> dict[str, Any
         tree=tree,
     )
     if found["job"] is not None:
-        shown(found["job"]["metrics"], whole=whole)
+        render(found["job"]["metrics"], whole=whole)
     return found
 
 

@@ -82,7 +82,7 @@ async def future(call: Request) -> Document:
     kept, is_current = await _newest(call, is_watched=True)
     seen = kept.seen or ()
     return {
-        "madeAt": rendering.shown(kept.forecast.made_at),
+        "madeAt": rendering.render(kept.forecast.made_at),
         "ageSeconds": age_seconds(call, kept.forecast),
         "isCurrent": is_current,
         "wasCut": kept.forecast.was_cut or len(seen) > MOST_SEEN,
@@ -142,7 +142,7 @@ def finishes(forecast: Forecast | None) -> dict[tuple[str, str], dict[str, str |
     """By deployment and environment."""
     if forecast is None:
         return {}
-    made_at = rendering.shown(forecast.made_at)
+    made_at = rendering.render(forecast.made_at)
     return {
         (one.deployment, one.environment): {"at": rendering.render_or_none(one.finish_at), "madeAt": made_at}
         for one in forecast.rollouts

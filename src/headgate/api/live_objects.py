@@ -100,7 +100,7 @@ def _object(call: Request, engine: Engine, kind: str, name: str, now: Instant) -
         group = engine.groups.get(name)
         return None if group is None else rollout_documents.of_group(engine, group, now)
     thing = lookup.get(engine, SHOWN[kind], name)
-    return None if thing is None else secrecy.shown(call, thing, objects.document)
+    return None if thing is None else secrecy.render(call, thing, objects.document)
 
 
 def _votes(engine: Engine, name: str) -> Iterator[Document]:

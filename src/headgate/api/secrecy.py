@@ -28,12 +28,12 @@ def sees(call: Request, kind: str) -> bool:
     return any(call.principal.allows(one, call.workspace) for one in _SEE_SECRETS.get(kind, ()))
 
 
-def shown(call: Request, thing: Any, document: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+def render(call: Request, thing: Any, document: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
     """Whoever may not write the secrets of an object does not see them, nor can find them out by a filter."""
-    return part_shown(call, type(thing).__name__, document(thing))
+    return render_part(call, type(thing).__name__, document(thing))
 
 
-def part_shown(call: Request, kind: str, written: dict[str, Any]) -> dict[str, Any]:
+def render_part(call: Request, kind: str, written: dict[str, Any]) -> dict[str, Any]:
     """An object of the kind, or a part of it, such as a rule."""
     if sees(call, kind):
         return written

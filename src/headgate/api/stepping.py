@@ -16,7 +16,7 @@ from headgate.runtime import holders
 from headgate.runtime.commands import Command, CommandContext, Reply
 from headgate.store.leases import Lease, Leases
 
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 LEASE_SECONDS = 30.0
@@ -27,7 +27,7 @@ STEP_SECONDS = 0.015
 """How long the changes of a step may take to be applied; to decide and to write them takes about as long again."""
 
 
-def steps(things: Sequence[Thing], size: int = STEP) -> Iterator[Sequence[Thing]]:
+def steps(things: Sequence[Item], size: int = STEP) -> Iterator[Sequence[Item]]:
     for first in range(0, len(things), size):
         yield things[first : first + size]
 
@@ -38,7 +38,7 @@ class Pace:
     def __init__(self) -> None:
         self._size = STEP
 
-    def steps(self, things: Sequence[Thing]) -> Iterator[Sequence[Thing]]:
+    def steps(self, things: Sequence[Item]) -> Iterator[Sequence[Item]]:
         first = 0
         while first < len(things):
             some = things[first : first + self._size]

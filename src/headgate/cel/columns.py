@@ -41,10 +41,10 @@ _ZERO_AND_ONE = bytes.maketrans(b"01", b"\x00\x01")
 _SPARSE = 10
 """Where one row in so many or less is in a set, they are found faster by the gaps between them."""
 
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 
 
-def members(rows: int, things: Sequence[Thing]) -> list[Thing]:
+def members(rows: int, things: Sequence[Item]) -> list[Item]:
     """Of the things by row, those of the rows in the set."""
     digits = f"{rows:b}"[::-1]
     if rows.bit_count() * _SPARSE > len(digits):
@@ -57,7 +57,7 @@ def members(rows: int, things: Sequence[Thing]) -> list[Thing]:
     return found
 
 
-def amended(known: Sequence[Thing], before: int, rows: int, things: Sequence[Thing]) -> list[Thing]:
+def amended(known: Sequence[Item], before: int, rows: int, things: Sequence[Item]) -> list[Item]:
     """As `members`, from those of a set that differs from this one in a few rows."""
     found = list(known)
     different = before ^ rows

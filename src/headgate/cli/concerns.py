@@ -11,7 +11,7 @@ FORCE = click.option(
 )
 
 
-def said(sentence: str, answer: dict[str, Any]) -> str:
+def message_of(sentence: str, answer: dict[str, Any]) -> str:
     """The sentence, and below it whom it concerns if the server says so."""
     return "\n".join([sentence, *lines(answer.get("concerns"))])
 

@@ -34,13 +34,13 @@ def built(view: type[msgspec.Struct], source: object, *keys: str, **own: object)
 
 
 @functools.lru_cache(maxsize=16_384)
-def shown(instant: Instant) -> str:
+def render(instant: Instant) -> str:
     """Many objects share a few moments."""
     return instants.show(instant)
 
 
 def render_or_none(instant: Instant | None) -> str | None:
-    return None if instant is None else shown(instant)
+    return None if instant is None else render(instant)
 
 
 @functools.cache

@@ -71,7 +71,7 @@ class WakeDriver:
                 answer = _driven(settled, unit, wake, now)
             self._note(wake, answer)
             answers.append((unit, wake, answer))
-        said = [_said(*each) for each in answers if each[2] in _WORDS]
+        said = [_message(*each) for each in answers if each[2] in _WORDS]
         return [*said, *_slept_in(state)]
 
     def _note(self, wake: Wake, answer: WakeAnswer) -> None:
@@ -96,7 +96,7 @@ class WakeDriver:
         return sorted(pairs, key=lambda pair: pair[1][0] in _TAKE_AWAY)
 
 
-def _said(unit: Unit, wake: Wake, answer: WakeAnswer) -> str:
+def _message(unit: Unit, wake: Wake, answer: WakeAnswer) -> str:
     return f"{unit.sort_key} waits for {' '.join(wake)}, {_WORDS[answer]}"
 
 

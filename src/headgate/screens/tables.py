@@ -33,7 +33,7 @@ def aligned(
 
 def printable(text: str) -> str:
     """On one line, and without characters that move the cursor or turn the reading direction."""
-    return "".join(_shown(character) for character in text)
+    return "".join(_rendered(character) for character in text)
 
 
 def printable_document(document: Any) -> Any:
@@ -48,7 +48,7 @@ def printable_document(document: Any) -> Any:
     return document
 
 
-def _shown(character: str) -> str:
+def _rendered(character: str) -> str:
     if character in "\n\t":
         return " "
     if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):

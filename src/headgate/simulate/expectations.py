@@ -30,7 +30,7 @@ def _judge(expectation: Expectation, bindings: Mapping[str, object]) -> Expectat
         return ExpectationResult(expectation.name, True)
     if value is not False:
         return ExpectationResult(
-            expectation.name, False, f"{expectation.that}\nis {_shown(value)}, not true or false"
+            expectation.name, False, f"{expectation.that}\nis {_rendered(value)}, not true or false"
         )
     facts = "".join(f"\n{fact}" for fact in _facts(expectation.that, bindings))
     return ExpectationResult(expectation.name, False, f"{expectation.that}\nis false{facts}")
@@ -41,7 +41,7 @@ def _facts(text: str, bindings: Mapping[str, object]) -> Iterator[str]:
     alternatives = split_outside(text, "||")
     if len(alternatives) > 1:
         for alternative in alternatives:
-            yield f"  {alternative} is {_shown(_value(alternative, bindings))}"
+            yield f"  {alternative} is {_rendered(_value(alternative, bindings))}"
             yield from (f"  {fact}" for fact in _facts(alternative, bindings))
         return
     conjuncts = split_outside(text, "&&")
@@ -49,7 +49,7 @@ def _facts(text: str, bindings: Mapping[str, object]) -> Iterator[str]:
         for conjunct in conjuncts:
             value = _value(conjunct, bindings)
             if value is not True:
-                yield f"  {conjunct} is {_shown(value)}"
+                yield f"  {conjunct} is {_rendered(value)}"
                 yield from (f"  {fact}" for fact in _sides(conjunct, bindings))
         return
     yield from _sides(text, bindings)
@@ -62,11 +62,11 @@ def _sides(text: str, bindings: Mapping[str, object]) -> Iterator[str]:
             for side in sides:
                 value = _value(side, bindings)
                 if not _is_literal(side):
-                    yield f"  {side} is {_shown(value)}"
+                    yield f"  {side} is {_rendered(value)}"
             return
     collection = _collection(text)
     if collection is not None:
-        yield f"  {collection} is {_shown(_value(collection, bindings))}"
+        yield f"  {collection} is {_rendered(_value(collection, bindings))}"
 
 
 def _collection(text: str) -> str | None:
@@ -92,7 +92,7 @@ def _value(text: str, bindings: Mapping[str, object]) -> object:
         return error
 
 
-def _shown(value: object) -> str:
+def _rendered(value: object) -> str:
     if isinstance(value, Exception):
         return f"an error: {str(value).splitlines()[0]}"
     try:

@@ -44,7 +44,7 @@ def differences(simulated: History, live: History) -> Iterator[str]:
             yield f"{' '.join(about)} is left in the {world} world only"
             continue
         is_filled_in = about[0] in _FILLED_IN
-        one, other = _shown(expected, uids_of(simulated)), _shown(found, uids_of(live))
+        one, other = _rendered(expected, uids_of(simulated)), _rendered(found, uids_of(live))
         yield from _between(one, other, " ".join(about), is_filled_in)
 
 
@@ -53,7 +53,7 @@ def uids_of(history: History) -> dict[str, str]:
     return {write.object.uid: f"uid of {' '.join(write.about)}" for write in history.writes}
 
 
-def _shown(item: Object, uids: dict[str, str]) -> dict[str, Any]:
+def _rendered(item: Object, uids: dict[str, str]) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "labels": item.labels,
         "annotations": {key: value for key, value in item.annotations.items() if key not in LEFT_ALONE},

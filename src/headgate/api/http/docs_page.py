@@ -134,7 +134,7 @@ def _parameter(parameter: Json) -> str:
     must = " <span class=must>required</span>" if parameter.get("required") else ""
     return (
         f"<tr><td><code>{escape(parameter['name'])}</code>{must}</td><td><small>{parameter['in']}</small></td>"
-        f"<td>{docs_schemas.shown(parameter['schema'])}</td><td>{docs_schemas.words(parameter.get('description', ''))}</td></tr>"
+        f"<td>{docs_schemas.render(parameter['schema'])}</td><td>{docs_schemas.words(parameter.get('description', ''))}</td></tr>"
     )
 
 
@@ -145,7 +145,7 @@ def _body(operation: Json) -> str:
     must = "" if body["required"] else " (may be left out)"
     types = ", ".join(f"<code>{escape(name)}</code>" for name in body["content"])
     schema = next(iter(body["content"].values()))["schema"]
-    return f"<h4>Body{must}</h4><p>{types}: {docs_schemas.shown(schema)}</p>{docs_schemas.fields(schema)}"
+    return f"<h4>Body{must}</h4><p>{types}: {docs_schemas.render(schema)}</p>{docs_schemas.fields(schema)}"
 
 
 def _answers(operation: Json) -> str:
@@ -155,7 +155,7 @@ def _answers(operation: Json) -> str:
             problems.append(status)
             continue
         shown = ", ".join(
-            f"{docs_schemas.shown(content['schema'])} <small>{escape(name)}</small>"
+            f"{docs_schemas.render(content['schema'])} <small>{escape(name)}</small>"
             for name, content in answer.get("content", {}).items()
         )
         rows.append(

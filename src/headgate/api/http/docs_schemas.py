@@ -29,7 +29,7 @@ def card(name: str, schema: Json) -> str:
     table = fields(schema)
     return (
         f'<section class=card id="schema-{escape(name)}"><div class=line><code>{escape(name)}</code></div>'
-        f"{description}{table or f'<p>{shown(schema)}</p>'}</section>"
+        f"{description}{table or f'<p>{render(schema)}</p>'}</section>"
     )
 
 
@@ -49,10 +49,10 @@ def _row(name: str, schema: Json, is_required: bool) -> str:
     notes = [words(schema["description"])] if "description" in schema else []
     if schema.get("readOnly"):
         notes.append("ignored in requests")
-    return f"<tr><td><code>{escape(name)}</code>{must}</td><td>{shown(schema)}</td><td>{'; '.join(notes)}</td></tr>"
+    return f"<tr><td><code>{escape(name)}</code>{must}</td><td>{render(schema)}</td><td>{'; '.join(notes)}</td></tr>"
 
 
-def shown(schema: Json) -> str:
+def render(schema: Json) -> str:
     """The type in one line, with links to what it refers to."""
     bounds = "".join(f", {text}" for text in _bounds(schema))
     return _type(schema) + bounds
@@ -68,7 +68,7 @@ def _type(schema: Json) -> str:
         return f"<code>{escape(_json(schema['const']))}</code>"
     for key in ("oneOf", "anyOf"):
         if key in schema:
-            return " or ".join(shown(option) for option in schema[key])
+            return " or ".join(render(option) for option in schema[key])
     if "not" in schema:
         return "any other value"
     types = schema.get("type", "any value")
@@ -77,9 +77,9 @@ def _type(schema: Json) -> str:
 
 def _plain(kind: str, schema: Json) -> str:
     if kind == "array":
-        return f"list of {shown(schema.get('items', {}))}"
+        return f"list of {render(schema.get('items', {}))}"
     if kind == "object" and isinstance(schema.get("additionalProperties"), dict):
-        values = shown(schema["additionalProperties"])
+        values = render(schema["additionalProperties"])
         return f"map to ({values})" if " or " in values else f"map to {values}"
     if kind == "string" and schema.get("format") in ("date-time", "uuid"):
         return str({"date-time": "time", "uuid": "UUID"}[schema["format"]])

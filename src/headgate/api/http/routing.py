@@ -47,7 +47,7 @@ class Router:
                 route, parameters = node.routes[wanted]
                 return Match(route, {name: segments[index] for name, index in parameters.items()})
         if not found:
-            raise Refusal(404, "There is nothing here", f"no route has the path {_shown(raw_path)}")
+            raise Refusal(404, "There is nothing here", f"no route has the path {_rendered(raw_path)}")
         raise _method_refused(method, {name for node in found for name in node.routes})
 
     def _add(self, route: Route) -> None:
@@ -104,7 +104,7 @@ def _parts(path: str) -> list[str]:
     return path.split("/")[1:]
 
 
-def _shown(raw_path: bytes) -> str:
+def _rendered(raw_path: bytes) -> str:
     return raw_path[:200].decode("ascii", "backslashreplace")
 
 

@@ -22,10 +22,10 @@ async def get_checks(call: Request) -> Answer:
         for trouble in call.service.health.troubles()
         if not trouble.workspace or call.principal.sees(trouble.workspace)
     ]
-    return Answer(200, {"checks": [_shown(call, check, seen) for check in CHECKS]})
+    return Answer(200, {"checks": [_rendered(call, check, seen) for check in CHECKS]})
 
 
-def _shown(call: Request, check: Check, seen: list[Trouble]) -> dict[str, Any]:
+def _rendered(call: Request, check: Check, seen: list[Trouble]) -> dict[str, Any]:
     found = [trouble for trouble in seen if trouble.check == check]
     counts = call.service.health.counts()
     return {
@@ -36,7 +36,7 @@ def _shown(call: Request, check: Check, seen: list[Trouble]) -> dict[str, Any]:
             {
                 "workspace": trouble.workspace or None,
                 "message": trouble.message,
-                "since": rendering.shown(trouble.since),
+                "since": rendering.render(trouble.since),
             }
             for trouble in found
         ],

@@ -142,7 +142,7 @@ def _report_all(reports: list[JobReported], context: CommandContext) -> frozense
 
 def _handed_out(dispatch: Dispatch) -> dict[str, Any]:
     document: dict[str, Any] = msgspec.json.decode(dispatch.document)
-    claim = {"token": dispatch.token, "until": rendering.shown(dispatch.claimed_until or 0)}
+    claim = {"token": dispatch.token, "until": rendering.render(dispatch.claimed_until or 0)}
     return {"claim": claim, **document}
 
 
@@ -169,7 +169,7 @@ async def heartbeat(call: Request) -> Answer:
         200,
         {
             "cancelled": dispatch.cancelled,
-            "until": rendering.shown(dispatch.claimed_until or dispatch.created_at),
+            "until": rendering.render(dispatch.claimed_until or dispatch.created_at),
         },
     )
 

@@ -110,7 +110,7 @@ async def _stream(call: Request, position: int, asked: int | None) -> AsyncItera
                 _READERS, _next, call, position
             )
             if follower is not None:
-                text += await _shown(follower, teller, events, last)
+                text += await _rendered(follower, teller, events, last)
             if last == position and not text:
                 await call.service.worker_client.wait_for_events(
                     call.workspace, position, sse.HEARTBEAT_SECONDS
@@ -140,7 +140,7 @@ def _next(call: Request, position: int) -> tuple[int, bytes, list[Event]]:
     return events[-1].seq if events else newest, text + b"".join(map(_written, events)), events
 
 
-async def _shown(
+async def _rendered(
     follower: live.RowStream, teller: live_objects.ObjectStream, events: list[Event], last: int
 ) -> bytes:
     """What can be seen after these events, each under the number of the last: who goes on from there is given all anew."""

@@ -44,8 +44,8 @@ async def list_objects(kind: Kind, call: Request) -> Answer:
         Listing(
             kind.variable,
             fetch,
-            lambda thing: secrecy.shown(call, thing, objects.document),
-            lambda thing: secrecy.shown(call, thing, view),
+            lambda thing: secrecy.render(call, thing, objects.document),
+            lambda thing: secrecy.render(call, thing, view),
         ),
     )
 
@@ -64,7 +64,7 @@ def _view_of_resource(resource: model.Resource) -> dict[str, Any]:
 async def get_object(kind: Kind, call: Request) -> Answer:
     reference = call.path[kind.parameter]
     found = await replies.ask(call, lambda view: finding.required(view.engine, kind, reference))
-    return replies.object_answer(secrecy.shown(call, found, objects.document))
+    return replies.object_answer(secrecy.render(call, found, objects.document))
 
 
 async def create_object(kind: Kind, call: Request) -> Answer:

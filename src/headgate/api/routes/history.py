@@ -114,12 +114,12 @@ def document(pieces: list[HistoryPiece], at: Instant, earliest: Instant, wanted:
         "at": instants.show(at),
         "earliest": instants.show(earliest),
         "position": max(until, default=pieces[0].segment),
-        **{table: list(_shown(table, rows, wanted)) for table, rows in tables.items()},
+        **{table: list(_rendered(table, rows, wanted)) for table, rows in tables.items()},
     }
     return msgspec.json.encode(found)
 
 
-def _shown(table: str, rows: dict[str, Any], wanted: dict[str, str]) -> Iterator[dict[str, Any]]:
+def _rendered(table: str, rows: dict[str, Any], wanted: dict[str, str]) -> Iterator[dict[str, Any]]:
     """Groups and budgets are told of all the fleet: who holds a slot may be somebody else."""
     place = (wanted.get("deployment"), wanted.get("environment"))
     for name, content in sorted(rows.items()):

@@ -73,7 +73,7 @@ def _page(call: Request, offset: int, limit: int) -> dict[str, Any]:
     for at, texts in store.job_lines(call.workspace, job.id, offset, limit):
         for text in texts:
             if len(items) < limit and size < MOST_PAGE_BYTES:
-                items.append({"line": line, "at": rendering.shown(at), "text": text})
+                items.append({"line": line, "at": rendering.render(at), "text": text})
                 line, size = line + 1, size + len(text)
     end = store.job_log_end(call.workspace, job.id)
     return {

@@ -188,7 +188,7 @@ def _objects(view: EngineView) -> list[Object]:
 
 def _described(call: Request, things: list[Object]) -> bytes:
     """To each as they see the objects one by one: secrets are for those who may write them."""
-    found = [secrecy.shown(call, thing, manifests.describe) for thing in things]
+    found = [secrecy.render(call, thing, manifests.describe) for thing in things]
     return msgspec.json.encode({"manifests": found})
 
 

@@ -28,18 +28,18 @@ _PLACE = re.compile(r"rules\[\d+\]\.?(.*)", re.DOTALL)
 async def list_rules(call: Request) -> Answer:
     async def rows() -> list[tuple[str, int, dict[str, object]]]:
         policy = await replies.ask(call, lambda view: _viewed(view, call))
-        return [(f"{rule.index:06}", 0, _shown(call, rule)) for rule in policy.rules]
+        return [(f"{rule.index:06}", 0, _rendered(call, rule)) for rule in policy.rules]
 
     return await lists.answer(call, lists.of_rows("rule", rows))
 
 
 async def get_rule(call: Request) -> Answer:
     policy = await replies.ask(call, lambda view: _viewed(view, call))
-    return replies.object_answer(_shown(call, _rule(policy, call)))
+    return replies.object_answer(_rendered(call, _rule(policy, call)))
 
 
-def _shown(call: Request, rule: model.Rule) -> dict[str, object]:
-    return secrecy.part_shown(call, kinds.POLICY.name, objects.rule_document(rule))
+def _rendered(call: Request, rule: model.Rule) -> dict[str, object]:
+    return secrecy.render_part(call, kinds.POLICY.name, objects.rule_document(rule))
 
 
 async def get_text(call: Request) -> Answer:

@@ -51,7 +51,7 @@ async def create_skip(call: Request) -> Answer:
     given = documents.read(bodies.SkipInput, call.body)
     if given.expires_at is not None and given.expires_at <= call.service.clock():
         raise Rejected(
-            [Problem("expiresAt", f"is {rendering.shown(given.expires_at)}, which is over already")]
+            [Problem("expiresAt", f"is {rendering.render(given.expires_at)}, which is over already")]
         )
 
     def create(context: CommandContext) -> Reply:

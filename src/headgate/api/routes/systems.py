@@ -106,7 +106,7 @@ def _put(
     call: Request, given: bodies.SystemInput, old: dict[str, Any] | None, transaction: Transaction
 ) -> tuple[Reply, AuditEntry]:
     name = old["name"] if old is not None else call.path["system"]
-    now = rendering.shown(call.service.clock())
+    now = rendering.render(call.service.clock())
     is_described = old is not None and old["createdAt"] is not None
     system = {
         **_undescribed(call.workspace, name),

@@ -84,7 +84,7 @@ def _check(call: Request, given: bodies.TokenInput) -> None:
         problems.append(Problem("role", "is required unless permissions are given"))
     if given.expires_at is not None and given.expires_at <= call.service.clock():
         problems.append(
-            Problem("expiresAt", f"is {rendering.shown(given.expires_at)}, which is over already")
+            Problem("expiresAt", f"is {rendering.render(given.expires_at)}, which is over already")
         )
     if problems:
         raise Rejected(problems)
@@ -112,11 +112,11 @@ def _check_lifetime(call: Request, given: bodies.TokenInput) -> None:
     """Otherwise a token that ends would make itself another one in time, for ever."""
     ends = call.principal.expires_at
     if ends is not None and (given.expires_at is None or given.expires_at > ends):
-        said = "never" if given.expires_at is None else rendering.shown(given.expires_at)
+        said = "never" if given.expires_at is None else rendering.render(given.expires_at)
         raise Refusal(
             403,
             "Not allowed",
-            f"expiresAt is {said}; this token ends at {rendering.shown(ends)}, what it makes too",
+            f"expiresAt is {said}; this token ends at {rendering.render(ends)}, what it makes too",
         )
 
 

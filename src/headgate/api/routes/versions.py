@@ -46,8 +46,8 @@ async def _list(call: Request, after: Callable[[Page, Key | None, int, EngineVie
     listing = Listing(
         "version",
         fetch,
-        lambda version: secrecy.shown(call, version, objects.document),
-        lambda version: secrecy.shown(call, version, objects.view),
+        lambda version: secrecy.render(call, version, objects.document),
+        lambda version: secrecy.render(call, version, objects.view),
         default_sort=NEWEST_FIRST,
     )
     return await lists.answer(call, listing)
@@ -74,7 +74,7 @@ def _by_tag(call: Request) -> Find:
 
 async def get_version(find: Callable[[Request], Find], call: Request) -> Answer:
     version = await replies.ask(call, lambda view: find(call)(view.engine))
-    return replies.object_answer(secrecy.shown(call, version, objects.document))
+    return replies.object_answer(secrecy.render(call, version, objects.document))
 
 
 async def create_version(call: Request) -> Answer:

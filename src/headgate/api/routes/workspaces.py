@@ -131,7 +131,7 @@ async def repair_clock(call: Request) -> Answer:
 
 def _take_time_back(context: CommandContext) -> Reply:
     was, now = context.take_time_back()
-    return replies.reply(200, {"was": rendering.shown(was), "now": rendering.shown(now)})
+    return replies.reply(200, {"was": rendering.render(was), "now": rendering.render(now)})
 
 
 _ALL, _ONE = "/v1/workspaces", "/v1/workspaces/{workspace}"

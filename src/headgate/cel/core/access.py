@@ -59,7 +59,7 @@ def index(operand: object, key: object) -> object:
     if found is not MISSING:
         return found
     if values.kind(operand) == "list":
-        raise MissingKey(f"index out of range: {values.shown_key(key)}")
+        raise MissingKey(f"index out of range: {values.render_key(key)}")
     raise values.missing_key(key)
 
 
@@ -132,11 +132,11 @@ def map_from(entries: Iterable[tuple[object, object]]) -> Mapping[object, object
             beside = MixedMap(made)
         if beside is not None:
             if key in beside:
-                raise EvaluationError(f"duplicate key in map: {values.shown_key(key)}")
+                raise EvaluationError(f"duplicate key in map: {values.render_key(key)}")
             beside.add(key, value)
             continue
         if key in made:
-            raise EvaluationError(f"duplicate key in map: {values.shown_key(key)}")
+            raise EvaluationError(f"duplicate key in map: {values.render_key(key)}")
         made[key] = value
     return made if beside is None else beside
 

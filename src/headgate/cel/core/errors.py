@@ -21,7 +21,7 @@ class CompileError(Exception):
         self.problems = problems
 
     def __str__(self) -> str:
-        return "\n".join(_shown(problem, self.text) for problem in self.problems)
+        return "\n".join(_rendered(problem, self.text) for problem in self.problems)
 
 
 class EvaluationError(Exception):
@@ -43,7 +43,7 @@ class BudgetExceeded(EvaluationError):  # noqa: N818
 SHOWN_CHARACTERS = 160
 
 
-def _shown(problem: SyntaxProblem, text: str) -> str:
+def _rendered(problem: SyntaxProblem, text: str) -> str:
     lines = text.splitlines() or [""]
     line = lines[min(problem.line, len(lines)) - 1].replace("\t", " ")
     column = problem.column

@@ -205,10 +205,10 @@ def duration_difference(nanoseconds: int) -> timedelta:
 
 
 def missing_key(key: object) -> MissingKey:
-    return MissingKey(f"no such key: {shown_key(key)}")
+    return MissingKey(f"no such key: {render_key(key)}")
 
 
-def shown_key(key: object) -> str:
+def render_key(key: object) -> str:
     if isinstance(key, bool):
         return str(key).lower()
     text = repr(key[:100] if isinstance(key, str | bytes) else key)

@@ -25,7 +25,7 @@ _FALSE = frozenset(("0", "f", "false", "FALSE", "False"))
 
 
 def _unconvertible(target: str, value: object) -> EvaluationError:
-    return EvaluationError(f"{values.shown_key(value)} cannot be converted to {target}")
+    return EvaluationError(f"{values.render_key(value)} cannot be converted to {target}")
 
 
 @library.function("int", 1)

@@ -30,4 +30,4 @@ def _decode(meter: Meter, value: object) -> bytes:
     try:
         return base64.b64decode(padded, validate=True)
     except (binascii.Error, ValueError):
-        raise EvaluationError(f"{values.shown_key(text)} is not base64") from None
+        raise EvaluationError(f"{values.render_key(text)} is not base64") from None

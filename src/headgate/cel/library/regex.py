@@ -42,7 +42,7 @@ def compiled(pattern: str) -> Any:
     except (re2.error, UnicodeError) as error:
         reason = error.args[0] if error.args else "not understood"
         shown = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        raise EvaluationError(f"regular expression {values.shown_key(pattern)}: {shown}") from None
+        raise EvaluationError(f"regular expression {values.render_key(pattern)}: {shown}") from None
 
 
 def _compiled(meter: Meter, pattern: str) -> Any:

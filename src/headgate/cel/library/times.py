@@ -37,14 +37,14 @@ _TEXT_LIMIT = 200
 def parsed_timestamp(text: str) -> datetime:
     found = _TIMESTAMP.match(text) if len(text) <= _TEXT_LIMIT else None
     if found is None:
-        raise EvaluationError(f"{values.shown_key(text)} is not a timestamp such as 2030-01-31T08:00:00Z")
+        raise EvaluationError(f"{values.render_key(text)} is not a timestamp such as 2030-01-31T08:00:00Z")
     fraction, sign, hours, minutes = found.group(7, 8, 9, 10)
     year, month, day, hour, minute, second = map(int, found.group(1, 2, 3, 4, 5, 6))
     leap = second == 60
     try:
         moment = datetime(year, month, day, hour, minute, second - leap, tzinfo=UTC)
     except ValueError as error:
-        raise EvaluationError(f"{values.shown_key(text)} is not a timestamp: {error}") from None
+        raise EvaluationError(f"{values.render_key(text)} is not a timestamp: {error}") from None
     nanoseconds = (
         values.timestamp_nanoseconds(moment) + int((fraction or "").ljust(9, "0")) + leap * NANOSECONDS
     )
@@ -59,7 +59,7 @@ def parsed_duration(text: str) -> timedelta:
         return timedelta()
     found = _DURATION.match(text) if len(text) <= _TEXT_LIMIT else None
     if found is None:
-        raise EvaluationError(f"{values.shown_key(text)} is not a duration such as 1h30m, 90s or 250ms")
+        raise EvaluationError(f"{values.render_key(text)} is not a duration such as 1h30m, 90s or 250ms")
     total = 0
     for whole, fraction, unit in _DURATION_PART.findall(text):
         total += int(whole or "0") * _UNITS[unit]
@@ -103,7 +103,7 @@ def zone(name: str) -> tzinfo:
             return ZoneInfo(name)
         except (ZoneInfoNotFoundError, ValueError, OSError):
             pass
-    raise EvaluationError(f"{values.shown_key(name)} is not a time zone; Europe/Berlin or +02:00 would be")
+    raise EvaluationError(f"{values.render_key(name)} is not a time zone; Europe/Berlin or +02:00 would be")
 
 
 def _local(value: datetime, name: str) -> datetime:

@@ -59,7 +59,7 @@ def command(expression: str, binds: tuple[str, ...], output: str) -> None:
         report["unbound"] = missing
     else:
         failure = _evaluate(program, bindings, report)
-    click.echo(_shown(report, output))
+    click.echo(_rendered(report, output))
     if failure is not None:
         main.refuse(failure, code=exit_codes.FAILED)
 
@@ -91,7 +91,7 @@ def _bindings(binds: tuple[str, ...]) -> dict[str, object]:
     return bindings
 
 
-def _shown(report: dict[str, object], output: str) -> str:
+def _rendered(report: dict[str, object], output: str) -> str:
     if output == "json":
         return json.dumps(report, ensure_ascii=False, indent=2, default=str)
     lines = []

@@ -111,13 +111,15 @@ class _Deleter:
         if found["neededBy"]:
             self.would_be_refused = True
             sentence = f"{kind.singular} {name} cannot be deleted: {found['neededBy']}"
-        output.result(found, self._form, concerns.said(sentence, found), name)
+        output.result(found, self._form, concerns.message_of(sentence, found), name)
 
     def say(self, kind: Collection, name: str, what: str, answer: dict[str, Any] | None = None) -> None:
         document = {"kind": kind.singular, "name": name, "action": what}
         if answer is not None:
             document["concerns"] = answer["concerns"]
-        output.result(document, self._form, concerns.said(f"{kind.singular} {name} {what}", document), name)
+        output.result(
+            document, self._form, concerns.message_of(f"{kind.singular} {name} {what}", document), name
+        )
 
 
 def _delete_manifests(deleter: _Deleter, paths: tuple[str, ...]) -> None:

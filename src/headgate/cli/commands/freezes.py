@@ -49,7 +49,7 @@ def _say(freeze: dict[str, Any], form: str) -> None:
     ends = f" until {freeze['expiresAt']}" if freeze.get("expiresAt") else ""
     name = freeze["name"]
     sentence = f"{what} frozen{ends}; end it with `headgate unfreeze {name}`"
-    output.result(freeze, form, concerns.said(sentence, freeze), name)
+    output.result(freeze, form, concerns.message_of(sentence, freeze), name)
 
 
 @click.command("unfreeze")
@@ -64,4 +64,4 @@ def unfreeze(client: ApiClient, name: str, reason: str | None, form: str) -> Non
     """
     answer = client.send("DELETE", path("freezes", name), query=options.reason_query(reason)) or {}
     document = {"kind": "freeze", "name": name, "action": "deleted", "concerns": answer.get("concerns")}
-    output.result(document, form, concerns.said(f"freeze {name} is over", document), name)
+    output.result(document, form, concerns.message_of(f"freeze {name} is over", document), name)

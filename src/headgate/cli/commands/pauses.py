@@ -22,7 +22,7 @@ def pause(
     body = {"status": "paused", **({"message": message} if message is not None else {})}
     answer = _changed(client, deployment, tag, "ready", body, reason)
     sentence = f"{deployment} {tag} is paused; end it with `headgate unpause-version {deployment} {tag}`"
-    output.result(answer, form, concerns.said(sentence, answer), tag)
+    output.result(answer, form, concerns.message_of(sentence, answer), tag)
 
 
 @click.command("unpause-version")
@@ -38,7 +38,7 @@ def unpause(client: ApiClient, deployment: str, tag: str, reason: str | None, fo
     reached; 5 not allowed.
     """
     answer = _changed(client, deployment, tag, "paused", {"status": "ready"}, reason)
-    output.result(answer, form, concerns.said(f"{deployment} {tag} is ready", answer), tag)
+    output.result(answer, form, concerns.message_of(f"{deployment} {tag} is ready", answer), tag)
 
 
 def _changed(

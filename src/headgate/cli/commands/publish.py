@@ -69,4 +69,4 @@ def _say(version: dict[str, object], form: str, deployment: str, tag: str, selec
     sentence = f"published {deployment} {tag}{scope}"
     if status != "ready":
         sentence = f"created {deployment} {tag}{scope}, {status}: it rolls out when it is ready"
-    output.result(version, form, concerns.said(sentence, version), f"{deployment}/{tag}")
+    output.result(version, form, concerns.message_of(sentence, version), f"{deployment}/{tag}")

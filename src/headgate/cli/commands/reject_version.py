@@ -30,4 +30,4 @@ def command(
     answer = client.send("POST", path("deployments", deployment, "versions", tag, "reject"), body)
     goes = ", and goes back where it runs" if rollback else ""
     sentence = f"{deployment} {tag} starts nowhere any more{goes}"
-    output.result(answer, form, concerns.said(sentence, answer), tag)
+    output.result(answer, form, concerns.message_of(sentence, answer), tag)

@@ -56,4 +56,4 @@ def command(
         "POST", path("skips"), {key: value for key, value in given.items() if value is not None}
     )
     sentence = f"rule {rule} is skipped; take it back with `headgate delete skip {skip['id']}`"
-    output.result(skip, form, concerns.said(sentence, skip), skip["id"])
+    output.result(skip, form, concerns.message_of(sentence, skip), skip["id"])

@@ -67,7 +67,7 @@ def withdraw(
     place = path("approvals", f"{deployment}/{tag}", environment)
     vote = client.send("DELETE", place, query=options.reason_query(reason)) or {}
     sentence = f"your vote on {deployment} {tag} for {environment} is withdrawn"
-    output.result(vote, form, concerns.said(sentence, vote), f"{deployment}/{tag}")
+    output.result(vote, form, concerns.message_of(sentence, vote), f"{deployment}/{tag}")
 
 
 def _vote(
@@ -78,4 +78,4 @@ def _vote(
         body["reason"] = reason
     vote = client.send("POST", path("approvals"), body)
     sentence = f"{status} {deployment} {tag} for {environment}"
-    output.result(vote, form, concerns.said(sentence, vote), f"{deployment}/{tag}")
+    output.result(vote, form, concerns.message_of(sentence, vote), f"{deployment}/{tag}")

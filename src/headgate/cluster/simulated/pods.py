@@ -67,10 +67,10 @@ class PodSeen(msgspec.Struct, eq=False):
             "gang": self.gang,
             "claims": list(self.claims),
             "createdAt": instants.show(self.created_at),
-            "scheduledAt": _shown(self.scheduled_at),
-            "readyAt": _shown(self.ready_at),
-            "deletedAt": _shown(self.deleted_at),
-            "goneAt": _shown(self.gone_at),
+            "scheduledAt": _rendered(self.scheduled_at),
+            "readyAt": _rendered(self.ready_at),
+            "deletedAt": _rendered(self.deleted_at),
+            "goneAt": _rendered(self.gone_at),
         }
 
 
@@ -161,5 +161,5 @@ def _number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() else None
 
 
-def _shown(instant: Instant | None) -> str | None:
+def _rendered(instant: Instant | None) -> str | None:
     return None if instant is None else instants.show(instant)

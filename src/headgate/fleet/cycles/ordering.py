@@ -108,7 +108,7 @@ def _version_verdict(state: State, site: Site, group: Group, member: Member) -> 
     if judged is None or not judged.is_allowed:
         return judged
     awaited = prerequisites.awaited(state, site, group, member)
-    missing = [_said(state, other) for other in awaited if not is_done(state, site, group, other)]
+    missing = [_message(state, other) for other in awaited if not is_done(state, site, group, other)]
     if not missing:
         return judged
     said = f"waits for what {state.tag(member.version)} depends on, in this group: {', '.join(missing)}"
@@ -150,7 +150,7 @@ def _hooks_verdict(state: State, site: Site, group: Group, member: Member) -> Ga
     ]
     if not ahead:
         return None
-    missing = [_said(state, other) for other in ahead if not is_done(state, site, group, other)]
+    missing = [_message(state, other) for other in ahead if not is_done(state, site, group, other)]
     what = "pre-hooks" if member.role == "member" else "all other members"
     if missing:
         verdict = decisions.pending(
@@ -219,7 +219,7 @@ def status_of(state: State, member: Member) -> str:
     return "not started" if member.state == "waiting" else member.state
 
 
-def _said(state: State, member: Member) -> str:
+def _message(state: State, member: Member) -> str:
     return f"{member.deployment} ({status_of(state, member)})"
 
 

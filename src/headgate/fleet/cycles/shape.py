@@ -151,7 +151,7 @@ def _formed(roles: dict[str, MemberRole], how: str) -> Shape:
         roles,
         tuple(name for name, role in roles.items() if role != "member"),
         tuple(name for name, role in roles.items() if role == "member"),
-        _said(roles, how),
+        _message(roles, how),
     )
 
 
@@ -223,7 +223,7 @@ def _all_before(name: str, before: dict[str, set[str]]) -> set[str]:
     return found
 
 
-def _said(roles: dict[str, MemberRole], how: str) -> str:
+def _message(roles: dict[str, MemberRole], how: str) -> str:
     pre = [name for name, role in roles.items() if role == "preHook"]
     post = [name for name, role in roles.items() if role == "postHook"]
     if not pre and not post:

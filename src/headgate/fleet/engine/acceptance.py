@@ -137,10 +137,10 @@ def _put_named(state: State, thing: changes.Object, old: Any, now: Instant) -> N
             catalog.put_plain(state, _stamped(thing, old, now))
 
 
-Thing = TypeVar("Thing", bound=changes.Object)
+Item = TypeVar("Item", bound=changes.Object)
 
 
-def _stamped(thing: Thing, old: Any, now: Instant) -> Thing:
+def _stamped(thing: Item, old: Any, now: Instant) -> Item:
     """A changed object keeps its id and its creation; a new one is created now."""
     if old is None:
         return msgspec.structs.replace(thing, created_at=thing.created_at or now)

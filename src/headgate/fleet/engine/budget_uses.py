@@ -53,7 +53,7 @@ def _failure_budgets(state: State, rule: BoundRule[FailureBudget]) -> Iterator[B
         limit = failure_budget.allowance(rule.spec, gates.budget_total(state, rule, scope))
         stopped_at = breaker.stopped_at if breaker is not None else None
         environment, value = gates.parts_of_scope(scope)
-        shown = units.shown_value(value) if value is not None else None
+        shown = units.render_value(value) if value is not None else None
         yield _use(
             FAILURES,
             rule,

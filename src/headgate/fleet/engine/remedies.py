@@ -143,7 +143,7 @@ def _of_verdict(
     elif one.rule is not None and units.is_a(one.rule, FailureBudget):
         where = f" --environment {_word(environment)}" if one.rule.spec.per == "environment" else ""
         if one.rule.spec.group_by is not None:
-            value = units.shown_value(target.resource.value_of(one.rule.spec.group_by))
+            value = units.render_value(target.resource.value_of(one.rule.spec.group_by))
             where += f" --value {_word(value)}"
         command = f"headgate resume {_rule(one)}{where}"
         yield Action(command, "budget:resume", "resumes the line; failures so far no longer count")

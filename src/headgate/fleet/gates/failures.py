@@ -163,7 +163,7 @@ def tell(state: State, rule: AnyRule, scope: str, what: str, failed: list[str]) 
         for word, part in (
             ("of", name),
             ("in", environment),
-            ("for", units.shown_value(value) if value is not None else None),
+            ("for", units.render_value(value) if value is not None else None),
         )
         if part is not None
     )

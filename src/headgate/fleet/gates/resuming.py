@@ -56,7 +56,7 @@ def _values(state: State, rule: BoundRule[FailureBudget]) -> set[str]:
         for target in state.targets.values()
         if any(one.id == rule.id for one in target.rules.of(FailureBudget))
     }
-    return {units.shown_value(gates.parts_of_scope(scope)[1] or "") for scope in scopes}
+    return {units.render_value(gates.parts_of_scope(scope)[1] or "") for scope in scopes}
 
 
 def _is_named(rule: AnyRule, scope: str, change: ResumeBudget) -> bool:
@@ -65,5 +65,5 @@ def _is_named(rule: AnyRule, scope: str, change: ResumeBudget) -> bool:
     environment, value = gates.parts_of_scope(scope)
     return change.environment in (None, environment) and change.value in (
         None,
-        units.shown_value(value or ""),
+        units.render_value(value or ""),
     )

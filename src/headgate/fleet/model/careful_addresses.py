@@ -6,7 +6,7 @@ import re
 
 from headgate.cel.interpolation import OPENING
 from headgate.fleet.model import job_configs
-from headgate.fleet.model.careful_texts import MARK, Problems, parts_of, shown, template_of
+from headgate.fleet.model.careful_texts import MARK, Problems, parts_of, render, template_of
 from headgate.fleet.model.job_configs import ConfigBindings
 from headgate.kernel.problems import Problem
 
@@ -75,7 +75,7 @@ def resolve(
         if is_in_host and not pattern.fullmatch(value):
             what = "a host name" if host_is_free else "one label of a host name"
             problems.append(
-                Problem(path, f"${{{part.text}}}: gives {shown(value)}; in a host {what} is allowed")
+                Problem(path, f"${{{part.text}}}: gives {render(value)}; in a host {what} is allowed")
             )
         so_far += value if is_in_host else _encoded(value)
         marked += MARK

@@ -18,7 +18,7 @@ from headgate.fleet.model.careful_texts import (
     joined,
     parts_of,
     quote_after,
-    shown,
+    render,
     template_of,
 )
 from headgate.fleet.model.job_configs import ConfigBindings
@@ -139,7 +139,7 @@ def _argument(
     if any(_reads_again(item) for item in items[:index]):
         _refuse_more_than_words(parts, bindings, path, problems)
     if parts and parts[0].is_expression and result.startswith("-") and "--" not in items[:index]:
-        said = f"gives {shown(result)}, which a program takes for an option; allowed is it behind an item --"
+        said = f"gives {render(result)}, which a program takes for an option; allowed is it behind an item --"
         problems.append(Problem(path, said))
     return result
 
@@ -151,7 +151,7 @@ def _refuse_more_than_words(
     for part in parts:
         value = job_configs.text_of(part, bindings, path, []) if part.is_expression else ""
         if not _PLAIN.fullmatch(value):
-            said = f"gives {shown(value)}; beside ssh, eval, other shells and interpreters allowed are {_PLAIN_WORDS}"
+            said = f"gives {render(value)}; beside ssh, eval, other shells and interpreters allowed are {_PLAIN_WORDS}"
             problems.append(Problem(path, f"${{{part.text}}}: {said}"))
 
 

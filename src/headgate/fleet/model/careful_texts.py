@@ -61,7 +61,7 @@ def joined(parts: Sequence[InterpolatedPart], bindings: ConfigBindings, path: st
     )
 
 
-def shown(value: str) -> str:
+def render(value: str) -> str:
     return f'"{value[:60]}"'
 
 
@@ -87,7 +87,7 @@ def folder(text: str, bindings: ConfigBindings, path: str, problems: Problems) -
         value = job_configs.text_of(part, bindings, path, []) if part.is_expression else "literal"
         if "/" in value or "\0" in value or value in (".", ".."):
             problems.append(
-                Problem(path, f"${{{part.text}}}: gives {shown(value)}; allowed is a name without /")
+                Problem(path, f"${{{part.text}}}: gives {render(value)}; allowed is a name without /")
             )
     return joined(parts, bindings, path, problems)
 
@@ -107,7 +107,7 @@ def query(text: str, bindings: ConfigBindings, path: str, problems: Problems) ->
             problems.append(
                 Problem(
                     path,
-                    f"${{{part.text}}}: gives {shown(value)}; outside of quotes a number or a name is allowed",
+                    f"${{{part.text}}}: gives {render(value)}; outside of quotes a number or a name is allowed",
                 )
             )
         result += value

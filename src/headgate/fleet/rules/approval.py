@@ -39,7 +39,7 @@ def judge(
     if vetoes:
         return decisions.denied(
             Reason.REJECTED,
-            f"{what} was rejected by {' and '.join(_said(vote) for vote in vetoes)};"
+            f"{what} was rejected by {' and '.join(_message(vote) for vote in vetoes)};"
             " the version is held until the rejection is withdrawn",
             rejectedBy=[vote.user for vote in vetoes],
         )
@@ -71,7 +71,7 @@ def last_votes(
     return list(last.values())
 
 
-def _said(vote: model.CastVote) -> str:
+def _message(vote: model.CastVote) -> str:
     reason = f' ("{vote.reason}")' if vote.reason else ""
     return f"{vote.user} at {instants.show_to_the_second(vote.at)}{reason}"
 

@@ -29,7 +29,7 @@ class SlotTable(Slots[Unit]):
     def scope(self) -> str:
         """Which resources it is about: the value, or without `groupBy` the selector."""
         spec = self.rule.spec
-        return spec.group_selector if spec.group_by is None else units.shown_value(self.value)
+        return spec.group_selector if spec.group_by is None else units.render_value(self.value)
 
 
 class RuleSlots:

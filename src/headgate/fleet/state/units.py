@@ -478,7 +478,7 @@ def _text_that_binds(rule: AnyRule) -> str | None:
     return spec.deployment_selector if isinstance(spec, DeploymentBracket) else None
 
 
-def shown_value(value: str) -> str:
+def render_value(value: str) -> str:
     return value or "(no value)"
 
 

@@ -28,11 +28,11 @@ def id_of(instance: Object) -> str:
 
 def parent_annotations(graph: CompiledGraph, before: Mapping[str, str]) -> dict[str, str]:
     """With the kinds of the graph, and those that were there before: objects of them may not have gone yet."""
-    made = {_shown(node.api_version, node.kind) for node in graph.nodes if node.external_ref is None}
+    made = {_rendered(node.api_version, node.kind) for node in graph.nodes if node.external_ref is None}
     known = {kind for kind in before.get(KINDS, "").split(",") if kind}
     return {TOOLING: _TOOL, KINDS: ",".join(sorted(made | known))}
 
 
-def _shown(api_version: str, kind: str) -> str:
+def _rendered(api_version: str, kind: str) -> str:
     group, slash, _ = api_version.partition("/")
     return f"{kind}.{group}" if slash else kind

@@ -24,7 +24,7 @@ KEPT_BY_CLUSTER: Mapping[tuple[str, str], frozenset[str]] = {
 """Annotations that the cluster's own controller of a kind writes, whatever anybody else does, by group and kind: what a
 template says of them is written with the rest, and that they then say something else is no drift."""
 _PLACES = ("apiVersion", "kind", "metadata", "spec", "status")
-_shown = functools.lru_cache(4096)(instants.show)
+_rendered = functools.lru_cache(4096)(instants.show)
 """Many objects share few moments."""
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 _VALUE_ENCODER = msgspec.json.Encoder(order="deterministic", enc_hook=repr)
@@ -67,14 +67,14 @@ def document_of(item: Object) -> dict[str, Any]:
         "annotations": item.annotations,
         "generation": item.generation,
         "resourceVersion": str(item.resource_version),
-        "creationTimestamp": _shown(item.created_at),
+        "creationTimestamp": _rendered(item.created_at),
     }
     if item.namespace:
         metadata["namespace"] = item.namespace
     if item.finalizers:
         metadata["finalizers"] = list(item.finalizers)
     if item.deleted_at is not None:
-        metadata["deletionTimestamp"] = _shown(item.deleted_at)
+        metadata["deletionTimestamp"] = _rendered(item.deleted_at)
     document = {"apiVersion": item.api_version, "kind": item.kind, "metadata": metadata, **item.other}
     if item.spec:
         document["spec"] = item.spec

@@ -138,7 +138,7 @@ def _unit_line(state: NodeState, unit: NodeUnit, *, is_refused: bool) -> GraphLi
     stays = _stays(last.written_number if is_refused else last.number)
     if last is not unit:
         stays = f"is {'not created' if unit.grant is None else 'not taken over'}, {last.name} {stays}"
-    message = f"{subject} {stays}: {said(unit.answer)}"
+    message = f"{subject} {stays}: {message_of(unit.answer)}"
     return _line(state.id, unit.name, "propagateWhen", state.number, _waiting(unit.answer), message)
 
 
@@ -156,7 +156,7 @@ def _waiting(answer: Verdict | None) -> Verdict:
     return decisions.pending(Reason.PROPAGATING, answer.words) if answer.is_allowed else answer
 
 
-def said(answer: Verdict | None) -> str:
+def message_of(answer: Verdict | None) -> str:
     if answer is None:
         return _NOT_ASKED.message
     words = answer.message
@@ -190,7 +190,7 @@ def definition_lines(plan: DefinitionPlan) -> list[GraphLine]:
 def _member_line(member: RolloutMember, newest: int) -> GraphLine:
     name = member.instance.name
     if not member.is_updated:
-        message = f"{name} stays at graph revision {member.number}: {said(member.answer)}"
+        message = f"{name} stays at graph revision {member.number}: {message_of(member.answer)}"
         return _line("", name, "propagateWhen", newest, _waiting(member.answer), message)
     at = f"{name} is at graph revision {newest}"
     words = "and ready" if member.is_ready else "and not all of it is there and ready yet"

@@ -34,7 +34,7 @@ _LONGEST_MESSAGE = 1_024
 Weight = Literal["Normal", "Warning"]
 
 
-class Told(msgspec.Struct, frozen=True):
+class ObjectEvent(msgspec.Struct, frozen=True):
     """One sentence about one object."""
 
     about: Object
@@ -51,18 +51,18 @@ class EventRecorder:
         self._component = component
         self._identity = identity
         self._clock = clock
-        self._waiting: asyncio.Queue[Told] = asyncio.Queue(MOST_WAITING)
-        self._said: dict[str, Instant] = {}
+        self._waiting: asyncio.Queue[ObjectEvent] = asyncio.Queue(MOST_WAITING)
+        self._message: dict[str, Instant] = {}
 
-    def tell(self, told: Told) -> None:
+    def tell(self, told: ObjectEvent) -> None:
         name = _name(told)
         now = self._clock()
-        if now - self._said.get(name, -SAME_WITHIN) < SAME_WITHIN:
+        if now - self._message.get(name, -SAME_WITHIN) < SAME_WITHIN:
             return
-        self._said.pop(name, None)
-        self._said[name] = now
-        if len(self._said) > MOST_REMEMBERED:
-            del self._said[next(iter(self._said))]
+        self._message.pop(name, None)
+        self._message[name] = now
+        if len(self._message) > MOST_REMEMBERED:
+            del self._message[next(iter(self._message))]
         try:
             self._waiting.put_nowait(told)
         except asyncio.QueueFull:
@@ -76,7 +76,7 @@ class EventRecorder:
             except ApiError as error:
                 logger.info("an event was not written: %s", error)
 
-    async def _write(self, told: Told) -> None:
+    async def _write(self, told: ObjectEvent) -> None:
         name, moment = _name(told), instants.show_to_the_second(self._clock())
         namespace = told.about.namespace or "default"
         try:
@@ -84,7 +84,7 @@ class EventRecorder:
         except AlreadyExistsError:
             await self._client.patch(EVENTS, name, namespace, {"lastTimestamp": moment})
 
-    def _document(self, told: Told, name: str, namespace: str, moment: str) -> Document:
+    def _document(self, told: ObjectEvent, name: str, namespace: str, moment: str) -> Document:
         about = told.about
         regarding = {
             "apiVersion": about.api_version,
@@ -110,14 +110,14 @@ class EventRecorder:
         }
 
 
-def _name(told: Told) -> str:
+def _name(told: ObjectEvent) -> str:
     """The same sentence about the same object is the same event, whoever says it."""
     text = "\n".join((told.about.uid, told.weight, told.reason, told.message))
     digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
     return f"{told.about.name[:200].rstrip('.-')}.{digest}"
 
 
-def of_conditions(about: Object, status: Mapping[str, Any]) -> Told | None:
+def of_conditions(about: Object, status: Mapping[str, Any]) -> ObjectEvent | None:
     """What the conditions say that they did not say before, as one sentence. One that is true from its beginning on is
     no news: nobody has waited for it."""
     before = {_type(each): (each.get("status"), each.get("reason")) for each in _conditions(about.status)}
@@ -130,7 +130,7 @@ def of_conditions(about: Object, status: Mapping[str, Any]) -> Told | None:
             news.setdefault(message, WrittenReason(str(each["reason"])))
     if not news:
         return None
-    return Told(about, "Normal", next(iter(news.values())), "; ".join(news))
+    return ObjectEvent(about, "Normal", next(iter(news.values())), "; ".join(news))
 
 
 def _type(condition: Mapping[str, Any]) -> str:

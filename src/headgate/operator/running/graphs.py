@@ -16,7 +16,7 @@ from headgate.kubernetes.reflector import Reflector
 from headgate.kubernetes.schemas import ClusterSchemas
 from headgate.operator.crds import graphs as kinds
 from headgate.operator.running import ending, graph_kinds
-from headgate.operator.running.events import EventRecorder, Told
+from headgate.operator.running.events import EventRecorder, ObjectEvent
 from headgate.operator.running.graph_kinds import CRD_GROUP, CRD_KIND, KindName, LearntKinds
 from headgate.operator.running.loop import ControllerLoop
 from headgate.operator.running.signals import ClusterSignals
@@ -72,7 +72,7 @@ class LiveGraphController(GraphController):
             for key in self._instance_with(item):
                 instance = self._cache.get(key)
                 if instance is not None:
-                    self._recorder.tell(Told(instance, "Warning", Reason.TAKEN_OVER, message))
+                    self._recorder.tell(ObjectEvent(instance, "Warning", Reason.TAKEN_OVER, message))
 
     def requests(
         self, item: Object, before: Object | None, *, is_gone: bool, is_own_status: bool
@@ -205,7 +205,7 @@ class GraphPreparation:
     def _wait_for(self, reflector: Reflector, definition: Object) -> None:
         if reflector.problem is not None:
             message = f"its objects cannot be looked after: {reflector.problem}"
-            self._recorder.tell(Told(definition, "Warning", Reason.KIND_NOT_HEARD, message))
+            self._recorder.tell(ObjectEvent(definition, "Warning", Reason.KIND_NOT_HEARD, message))
         key = (reflector.resource.group, reflector.resource.kind)
         if key not in self._waiting:
             self._waiting[key] = asyncio.create_task(self._listed(reflector, key))

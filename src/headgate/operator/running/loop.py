@@ -28,7 +28,7 @@ from headgate.kubernetes.errors import (
 from headgate.kubernetes.lease import DeposedError
 from headgate.operator.running import events
 from headgate.operator.running.costly_passes import CostlyPasses
-from headgate.operator.running.events import EventRecorder, Told
+from headgate.operator.running.events import EventRecorder, ObjectEvent
 from headgate.operator.running.meter import OperatorMeter
 from headgate.operator.running.pace import WritePace
 from headgate.operator.running.resting import RestingStatuses
@@ -281,7 +281,9 @@ class ControllerLoop(Generic[PlanT]):
         if about is None:
             return
         if not is_passing:
-            self._recorder.tell(Told(about, "Warning", Reason.WRITE_REFUSED, f"a write was refused: {error}"))
+            self._recorder.tell(
+                ObjectEvent(about, "Warning", Reason.WRITE_REFUSED, f"a write was refused: {error}")
+            )
         may_pass = is_passing or isinstance(error, AlreadyExistsError)
         if not may_pass or self.runner.queue.failures(request) >= PASSING_TIMES:
             for told in refusals.told(about, action, str(error), now):
@@ -300,7 +302,7 @@ class ControllerLoop(Generic[PlanT]):
         for each in announced:
             about = self.runner.cache.get(each.object)
             if about is not None:
-                self._recorder.tell(Told(about, "Warning", each.reason, each.message))
+                self._recorder.tell(ObjectEvent(about, "Warning", each.reason, each.message))
 
 
 AnyLoop = ControllerLoop[Any]

@@ -211,8 +211,8 @@ class Result(msgspec.Struct):
         return {
             "scenario": self.scenario,
             "seed": self.seed,
-            "start": rendering.shown(self.start),
-            "end": rendering.shown(self.end),
+            "start": rendering.render(self.start),
+            "end": rendering.render(self.end),
             "converged": self.converged,
             "jobs": [views.of_job(job, *_OF_A_JOB) for job in self.ordered_jobs()],
             "groups": [self._group(group) for group in self.ordered_groups()],
@@ -225,7 +225,7 @@ class Result(msgspec.Struct):
             "rejected": _written(_by_time(self.rejected)),
             "warnings": _written(_by_time(self.warnings, "target", "version")),
             "events": [
-                {"at": rendering.shown(at), "type": one.type, "name": one.name, "message": one.message}
+                {"at": rendering.render(at), "type": one.type, "name": one.name, "message": one.message}
                 for at, one in sorted(self.notices, key=lambda noted: noted[0])
             ],
             "violations": _written(_by_time(self.violations, "promise")),
@@ -251,7 +251,7 @@ def _explained(item: Explained) -> Document:
     rules = [rendering.built(ExplainedLine, line) for line in item.rules]
     tree = item.tree.document() if item.tree is not None else None
     return {
-        "at": rendering.shown(item.at), "target": item.target, "state": item.state, "rules": rules, "tree": tree
+        "at": rendering.render(item.at), "target": item.target, "state": item.state, "rules": rules, "tree": tree
     }  # fmt: skip
 
 

@@ -32,10 +32,10 @@ def explained(item: Object, tree: ExplanationTree, now: Instant) -> Explained:
         ExplainedLine(None, None, line.kind, None, line.verdict, line.reason, line.message, line.requeue_at)
         for line in tree.lines
     )
-    return Explained(now, shown(item.namespace, item.name), tree.state.value, lines, tree=tree)
+    return Explained(now, render(item.namespace, item.name), tree.state.value, lines, tree=tree)
 
 
-def shown(namespace: str, name: str) -> str:
+def render(namespace: str, name: str) -> str:
     return name if namespace == defaults.NAMESPACE else f"{namespace}/{name}"
 
 
@@ -53,7 +53,7 @@ class OperationEnding:
         return [self._judged(request, now) for request, is_done in convergence.items() if not is_done]
 
     def _judged(self, request: Key, now: Instant) -> Unfinished:
-        name = shown(request.namespace, request.name)
+        name = render(request.namespace, request.name)
         item = self._workloads.object_of(request)
         if item is None:
             leaving = "it is deleted, and what it had is on its way out"

@@ -31,7 +31,7 @@ class Planned(Plan, Protocol):
 
 
 Planner = controller.Planner[Planned]
-Told = Callable[[Instant, situation.Announcement], None]
+Announce = Callable[[Instant, situation.Announcement], None]
 """Takes the events of a plan, each with its moment."""
 
 
@@ -66,7 +66,7 @@ class Workloads:
         self,
         store: ObjectStore,
         pods: Pods,
-        tell: Told,
+        tell: Announce,
     ) -> None:
         self._store = store
         self._pods = pods

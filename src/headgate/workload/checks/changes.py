@@ -74,7 +74,7 @@ def _same(seen: DocumentView, now: ListEntry, then: ListEntry, keys: tuple[str, 
     for key in keys:
         new, old = _plain(now.value.get(key)), _plain(then.value.get(key))
         if new != old:
-            seen.refuse(now.at(key), f"must not change; it is {_shown(old)} and would be {_shown(new)}")
+            seen.refuse(now.at(key), f"must not change; it is {_rendered(old)} and would be {_rendered(new)}")
 
 
 def _check_min_available(seen: DocumentView, written: ListEntry, then: ListEntry) -> None:
@@ -88,7 +88,7 @@ def _plain(value: Any) -> Any:
     return None if value in (None, "", [], {}) else value
 
 
-def _shown(value: Any) -> str:
+def _rendered(value: Any) -> str:
     if value is None:
         return "not set"
     if isinstance(value, list) and all(isinstance(item, str) for item in value):

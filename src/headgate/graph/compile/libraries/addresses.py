@@ -100,19 +100,19 @@ def parse_ip(text: str) -> Address:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
-        raise ValueError(f"{values.shown_key(text)} is not an IP address") from None
+        raise ValueError(f"{values.render_key(text)} is not an IP address") from None
     if isinstance(address, ipaddress.IPv6Address) and (address.scope_id or address.ipv4_mapped):
-        raise ValueError(f"{values.shown_key(text)}: no zone and no IPv4 inside IPv6 is allowed")
+        raise ValueError(f"{values.render_key(text)}: no zone and no IPv4 inside IPv6 is allowed")
     return Address(address)
 
 
 def parse_cidr(text: str) -> Range:
     address, slash, length = text.partition("/")
     if not slash or not length.isascii() or not length.isdigit() or (length[0] == "0" and length != "0"):
-        raise ValueError(f"{values.shown_key(text)} is not a range such as 10.0.0.0/8")
+        raise ValueError(f"{values.render_key(text)} is not a range such as 10.0.0.0/8")
     parsed = parse_ip(address).address
     if int(length[:4]) > parsed.max_prefixlen:
-        raise ValueError(f"{values.shown_key(text)}: a prefix has 0 to {parsed.max_prefixlen} bits")
+        raise ValueError(f"{values.render_key(text)}: a prefix has 0 to {parsed.max_prefixlen} bits")
     return Range(parsed, int(length))
 
 

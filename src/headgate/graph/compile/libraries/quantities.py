@@ -53,7 +53,7 @@ def _amount(value: Any) -> Fraction | int:
 def parse(text: str) -> ResourceQuantity:
     amount = amounts.parse(text)
     if amount is None:
-        raise ValueError(f"{values.shown_key(text)} is not a quantity such as 500m, 1.5Gi or 3e2")
+        raise ValueError(f"{values.render_key(text)} is not a quantity such as 500m, 1.5Gi or 3e2")
     return ResourceQuantity(amount)
 
 

@@ -74,17 +74,17 @@ def _unescaped(text: str) -> str:
 def parse(text: str) -> Url:
     match = _URL.fullmatch(text)
     if match is None or any(character <= " " or character == "\x7f" for character in text):
-        raise ValueError(f"{values.shown_key(text)} is not a URL")
+        raise ValueError(f"{values.render_key(text)} is not a URL")
     if not match["scheme"] and not (match["authority"] is None and match["path"].startswith("/")):
-        raise ValueError(f"{values.shown_key(text)} is neither an absolute URL nor an absolute path")
+        raise ValueError(f"{values.render_key(text)} is neither an absolute URL nor an absolute path")
     if match["scheme"] and match["authority"] is None and not match["path"].startswith("/"):
-        raise ValueError(f"{values.shown_key(text)} has no host and no absolute path")
+        raise ValueError(f"{values.render_key(text)} has no host and no absolute path")
     if any(found[1] is None for found in _ESCAPED.finditer(match["path"])):
-        raise ValueError(f"{values.shown_key(text)} has a % that escapes nothing")
+        raise ValueError(f"{values.render_key(text)} has a % that escapes nothing")
     authority = (match["authority"] or "").rpartition("@")[2]
     host = _HOST.fullmatch(authority)
     if host is None:
-        raise ValueError(f"{values.shown_key(text)} has no host that can be read")
+        raise ValueError(f"{values.render_key(text)} has no host that can be read")
     return Url(
         (match["scheme"] or "").lower(),
         authority,

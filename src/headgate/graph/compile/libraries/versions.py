@@ -46,10 +46,10 @@ def parse(text: str, normalize: bool = False) -> SemanticVersion:
     written = _normalized(text) if normalize else text
     match = _VERSION.fullmatch(written) if len(written) <= LONGEST else None
     if match is None:
-        raise ValueError(f"{values.shown_key(text)} is not a version such as 1.2.3 or 1.2.3-rc.1")
+        raise ValueError(f"{values.render_key(text)} is not a version such as 1.2.3 or 1.2.3-rc.1")
     numbers = (int(match["major"]), int(match["minor"]), int(match["patch"]))
     if max(numbers) > values.INT_MAXIMUM:
-        raise ValueError(f"{values.shown_key(text)} has a number of more than 64 bits")
+        raise ValueError(f"{values.render_key(text)} has a number of more than 64 bits")
     return SemanticVersion(
         numbers, tuple(map(_tag_order, (match["before"] or "").split("."))) if match["before"] else ()
     )
