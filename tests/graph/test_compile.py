@@ -399,10 +399,11 @@ def test_an_expression_that_is_wrong_is_shown_with_its_place(
     [
         ("readyWhen", "${each.ready()}", "ready() cannot be used here: readyWhen is what ready() asks for"),
         ("readyWhen", "${many.updated()}", "updated() cannot be used here"),
+        ("readyWhen", "${schema.spec.count > 1}", "unknown name 'schema'; in sight here are each, zone"),
         (
             "readyWhen",
-            "${schema.spec.count > 1}",
-            "unknown name 'schema'; in sight here are each, many, zone",
+            "${many.all(z, z.data.size() > 0)}",
+            "unknown name 'many'; in sight here are each, zone",
         ),
         ("readyWhen", "${each.data}", "gives an object; a boolean is needed here"),
         ("readyWhen", "${each.dat.x == 1}", "there is no field 'dat' here; did you mean 'data'?"),

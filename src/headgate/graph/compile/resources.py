@@ -220,7 +220,8 @@ def _gates(
 ) -> None:
     own = _own_names(draft, iterators)
     resource = draft.resource
-    ready = ExpressionSite(label, own, frozenset(), _READINESS)
+    of_item = {name: schema for name, schema in own.items() if not _is_name_of_list(resource, name)}
+    ready = ExpressionSite(label, of_item, frozenset(), _READINESS)
     draft.ready_when = compile_gates(ready, resource.ready_when, f"{draft.path}.readyWhen", checker) or ()
     in_sight = {**variables, **own, names.NOW: None, names.SIGNALS: None}
     if _by_selector(resource) or resource.external_ref is not None:
@@ -249,6 +250,11 @@ def _own_names(draft: Draft, iterators: Mapping[str, Schema | None]) -> dict[str
         found[name] = _item(schema, value)
     found[draft.resource.id] = {"type": "array", "items": found[names.EACH]}
     return found
+
+
+def _is_name_of_list(resource: GraphResource, name: str) -> bool:
+    """Whether an item is ready is asked of one at a time, and says nothing of the others."""
+    return name == resource.id and (bool(resource.for_each) or _by_selector(resource))
 
 
 def _item(schema: Schema | None, value: Schema | None) -> Schema | None:
