@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headgate.agents.log_lines import printable
+from headgate.kernel import conditions
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.errors import ApiError
 from headgate.kubernetes.resources import PODS, Document
@@ -33,9 +34,9 @@ def failed(pods: list[Document]) -> Document | None:
 def waiting(pods: list[Document]) -> str | None:
     """What the first pod that does not run waits for, if it says."""
     for pod in pods:
-        for condition in _status(pod).get("conditions") or ():
-            if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
-                return f"the pod {_name(pod)} is not scheduled: {condition.get('message') or 'no reason yet'}"
+        scheduled = conditions.find(_status(pod), "PodScheduled")
+        if scheduled is not None and scheduled.get("status") == "False":
+            return f"the pod {_name(pod)} is not scheduled: {scheduled.get('message') or 'no reason yet'}"
         for container, state in _states(pod):
             said = state.get("waiting") or {}
             reason = said.get("reason")

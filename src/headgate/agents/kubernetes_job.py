@@ -16,7 +16,7 @@ import msgspec
 from headgate.agents import job_manifests, job_marks, job_pods, pod_logs
 from headgate.agents.clusters import ClusterAgent, ReachedCluster, check_is_of
 from headgate.agents.port import Assignment, JobProgress, TimeoutSeconds, TryLaterError, shortened
-from headgate.kernel import instants
+from headgate.kernel import conditions, instants
 from headgate.kubernetes.errors import AlreadyExistsError, ConflictError, NotFoundError
 from headgate.kubernetes.resources import ApiResource, Document
 
@@ -159,15 +159,14 @@ def _name(assignment: Assignment) -> str:
 
 
 def _ended(job: Document) -> tuple[str, str] | None:
-    for condition in (job.get("status") or {}).get("conditions") or ():
-        if condition.get("status") != "True":
-            continue
-        if condition.get("type") == "Complete":
-            return "successful", ""
-        if condition.get("type") == "Failed":
-            said = [str(condition.get(key) or "") for key in ("reason", "message")]
-            return "failure", ": ".join(part for part in said if part) or "it does not say why"
-    return None
+    status = job.get("status") or {}
+    if conditions.is_true(status, "Complete"):
+        return "successful", ""
+    failed = conditions.find(status, "Failed")
+    if failed is None or failed.get("status") != "True":
+        return None
+    words = [str(failed.get(key) or "") for key in ("reason", "message")]
+    return "failure", ": ".join(part for part in words if part) or "it does not say why"
 
 
 def _how_it_is(job: Document, pods: list[Document]) -> str:

@@ -17,6 +17,7 @@ from headgate.agents import node_holds, node_pods
 from headgate.agents.clusters import ClusterAgent, ReachedCluster, check_is_of
 from headgate.agents.node_holds import NODES, Hold
 from headgate.agents.port import Assignment, JobProgress, TimeoutSeconds, shortened
+from headgate.kernel import conditions
 from headgate.kernel.problems import Problem, Rejected
 from headgate.kubernetes.errors import (
     ApiError,
@@ -236,8 +237,7 @@ async def _refusal(cluster: ReachedCluster, pod: Document, config: KubernetesNod
 
 
 def _is_ready(node: Document) -> bool:
-    conditions = (node.get("status") or {}).get("conditions") or ()
-    return any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
+    return conditions.is_true(node.get("status") or {}, "Ready")
 
 
 def _drained(name: str, total: int, pods: node_pods.NodePods, assignment: Assignment) -> str:

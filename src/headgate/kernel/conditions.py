@@ -27,6 +27,20 @@ class Condition(msgspec.Struct, frozen=True):
     message: str = ""
 
 
+def find(status: Mapping[str, Any], kind: str) -> Mapping[str, Any] | None:
+    """The written condition of that type, whoever wrote the status."""
+    written = status.get("conditions")
+    for each in written if isinstance(written, list | tuple) else ():
+        if isinstance(each, Mapping) and each.get("type") == kind:
+            return each
+    return None
+
+
+def is_true(status: Mapping[str, Any], kind: str) -> bool:
+    found = find(status, kind)
+    return found is not None and found.get("status") == "True"
+
+
 def documents(
     found: Sequence[Condition], before: Mapping[str, Any], generation: int, now: Instant
 ) -> list[dict[str, Any]]:
@@ -63,9 +77,7 @@ class RefusedWrite(msgspec.Struct, frozen=True):
 def refusal(status: Mapping[str, Any]) -> RefusedWrite | None:
     """What a status says of a write that was refused."""
     # Asked of every object in every pass, and nearly none has the condition.
-    written = next(
-        (each for each in status.get("conditions") or () if each.get("type") == WRITES_ACCEPTED), None
-    )
+    written = find(status, WRITES_ACCEPTED)
     moment = None if written is None else since(status, WRITES_ACCEPTED, "False")
     return (
         None if written is None or moment is None else RefusedWrite(str(written.get("message") or ""), moment)
@@ -97,9 +109,7 @@ def root(kind: str, parts: Sequence[Condition]) -> Condition:
 
 def since(status: Mapping[str, Any], kind: str, truth: Truth) -> Instant | None:
     """When a written condition took the truth that it has now; None if it has another."""
-    for condition in status.get("conditions") or ():
-        if condition.get("type") == kind:
-            if condition.get("status") != truth or "lastTransitionTime" not in condition:
-                return None
-            return instants.parse(condition["lastTransitionTime"])
-    return None
+    found = find(status, kind)
+    if found is None or found.get("status") != truth or "lastTransitionTime" not in found:
+        return None
+    return instants.parse(found["lastTransitionTime"])

@@ -10,6 +10,7 @@ import msgspec
 from headgate.graph.compile import loops
 from headgate.graph.reconcile import conditions as graph_conditions
 from headgate.graph.reconcile import labels
+from headgate.kernel import conditions as written_conditions
 from headgate.kernel.explanations import PartState
 from headgate.kernel.objects import Object
 from headgate.workload.plan import conditions, set_states
@@ -147,11 +148,8 @@ def _state_of_graph(item: Object) -> tuple[str, str]:
 
 def _condition(item: Object, kind: str) -> tuple[str, str] | None:
     """Reason and message."""
-    written = item.status.get("conditions")
-    for condition in written if isinstance(written, list) else ():
-        if isinstance(condition, Mapping) and condition.get("type") == kind:
-            return str(condition.get("reason") or ""), str(condition.get("message") or "")
-    return None
+    found = written_conditions.find(item.status, kind)
+    return None if found is None else (str(found.get("reason") or ""), str(found.get("message") or ""))
 
 
 def _count(source: Mapping[str, Any], key: str) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from headgate.kernel import conditions
 from headgate.kernel.objects import Object
 from headgate.kernel.problems import Rejected
 from headgate.workload import labels, model, names
@@ -392,10 +393,7 @@ def _add_pods(clique: ObservedClique, items: Sequence[Object], owner: str) -> No
 
 def is_ready(status: Mapping[str, Any]) -> bool:
     """For a pod whose status is written as Kubernetes writes it."""
-    return any(
-        condition.get("type") == "Ready" and condition.get("status") == "True"
-        for condition in status.get("conditions") or ()
-    )
+    return conditions.is_true(status, "Ready")
 
 
 ENDED = ("Failed", "Succeeded")
