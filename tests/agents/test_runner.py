@@ -112,7 +112,7 @@ def test_a_job_is_started_followed_reported_and_forgotten(store: Store) -> None:
     play(story())
 
 
-class ObjectEvent(Scripted):
+class AttentiveAgent(Scripted):
     """Hears at once when something is new."""
 
     is_told = True
@@ -128,12 +128,12 @@ class ObjectEvent(Scripted):
 def test_a_job_that_is_watched_is_kept_in_hand_while_there_is_room(store: Store) -> None:
     async def story() -> None:
         watched = JobProgress("inProgress", requeue_seconds=5)
-        agent = ObjectEvent(watched, watched, DONE)
+        agent = AttentiveAgent(watched, watched, DONE)
         put(store, order())
         async with running(runner_of(store, agent, Reports())):
             await until(is_gone(store))
         assert agent.rests == [5, 5]
-        full = ObjectEvent(watched)
+        full = AttentiveAgent(watched)
         put(store, order("job-2"))
         runner = runner_of(store, full, Reports(), most_at_once=1)
         async with running(runner):

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from headgate.cluster.cache import ObjectCache
 from headgate.kernel import identifiers
 from headgate.kernel.objects import DeleteObject, Object, OwnerReference
-from headgate.workload import labels
+from headgate.workload import labels, model
 from headgate.workload.plan import planner
 from headgate.workload.plan.controller import WorkloadController
 from headgate.workload.plan.family import Family, claim_templates, request_for
@@ -98,3 +99,19 @@ def test_templates_are_nothing_that_goes_with_a_set() -> None:
     assert [action.key.kind for action in plan.actions if isinstance(action, DeleteObject)] == [
         "ResourceClaim"
     ]
+
+
+def test_what_a_clique_owns_goes_to_another_set_with_it() -> None:
+    owner = OwnerReference(model.KIND, "one", "uid-one")
+    clique = Object(
+        model.API_VERSION, model.CLIQUE_KIND, "default", "clique", uid="uid-clique", owners=(owner,)
+    )
+    controller = _controller(clique)
+    moved = msgspec.structs.replace(clique, owners=(OwnerReference(model.KIND, "two", "uid-two"),))
+    asked = controller.requests(moved, clique, is_gone=False, is_own_status=False)
+    assert list(asked) == [request_for("default", "one"), request_for("default", "two")]
+    pod = Object(
+        "v1", "Pod", "default", "pod", owners=(OwnerReference(model.CLIQUE_KIND, "clique", "uid-clique"),)
+    )
+    found = controller.requests(pod, None, is_gone=False, is_own_status=False)
+    assert list(found) == [request_for("default", "two")]

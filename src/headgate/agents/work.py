@@ -122,7 +122,7 @@ class Work:
             if progress is None:
                 await self.put_down(None)
                 return
-            said = _message(progress.scrubbed(assignment.scrubber))
+            said = _report_of(progress.scrubbed(assignment.scrubber))
             if progress.has_ended:
                 await self._conclude(said, (agent, assignment))
                 return
@@ -335,6 +335,6 @@ def assignment_of(
     )
 
 
-def _message(progress: JobProgress) -> SentReport:
+def _report_of(progress: JobProgress) -> SentReport:
     message = shortened(progress.message or "")
     return SentReport(progress.status, message, progress.external_id, dict(progress.links))

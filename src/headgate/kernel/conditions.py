@@ -31,7 +31,7 @@ def find(status: Mapping[str, Any], kind: str) -> Mapping[str, Any] | None:
     """The written condition of that type, whoever wrote the status."""
     written = status.get("conditions")
     for each in written if isinstance(written, list | tuple) else ():
-        if isinstance(each, Mapping) and each.get("type") == kind:
+        if isinstance(each, dict) and each.get("type") == kind:
             return each
     return None
 

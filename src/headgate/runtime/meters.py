@@ -9,7 +9,7 @@ from headgate.runtime.workspace_engine import AfterCommit, WorkspaceEngine
 
 
 class WorkerMeter(Protocol):
-    """Told of every batch, and of workspaces that were removed; see `api.metrics`."""
+    """Told of every batch, and of workspaces that were removed; see `api.http.metrics`."""
 
     def batch(self, workspace: str, outcome: AfterCommit, seconds: float, size: int) -> None: ...
     def kept(self, engine: WorkspaceEngine, queue_depth: int, oldest_dispatch: Instant | None) -> None: ...

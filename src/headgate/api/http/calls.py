@@ -19,7 +19,7 @@ from headgate.store.port import Store
 
 Result = TypeVar("Result")
 Schema = Any
-"""A msgspec Struct, a type that `api.schemas` can describe, or a ready JSON Schema as a dict."""
+"""A msgspec Struct, a type that `api.http.schemas` can describe, or a ready JSON Schema as a dict."""
 
 
 class WorkerPort(Protocol):
@@ -115,7 +115,7 @@ Authenticate = Callable[[str | None], Awaitable[Principal]]
 
 
 class LoginFlow(Protocol):
-    """How people log in at a provider with their browser; see `api.oidc_login`."""
+    """How people log in at a provider with their browser; see `api.http.oidc_login`."""
 
     @property
     def title(self) -> str: ...

@@ -58,7 +58,7 @@ class ClientGoneError(Exception):
 
 
 def parse_query(raw: bytes, declared: Sequence[Parameter], *, takes_others: bool = False) -> dict[str, Any]:
-    """Defaults are filled in; every flaw is named at once."""
+    """Defaults are filled in; every problem is named at once."""
     given = _pairs(raw) if raw else {}
     by_name = {parameter.name: parameter for parameter in declared}
     errors: list[tuple[str, str]] = []

@@ -64,7 +64,7 @@ class Components:
         self._names: dict[tuple[Any, Direction], str] = {}
 
     def of(self, schema: Any, direction: Direction) -> JsonSchema:
-        """A type, a `Page`, a `Patch`, or a ready schema, in which types may stand for their schemas."""
+        """A type, a `PageSchema`, a `Patch`, or a ready schema, in which types may stand for their schemas."""
         if isinstance(schema, PageSchema):
             return self._page(schema)
         if isinstance(schema, Patch):

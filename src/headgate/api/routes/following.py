@@ -79,14 +79,14 @@ async def _looked(call: Request, operation: str, look: Look) -> tuple[bytes, byt
         refusal = problems.refusal_for(error)
         if refusal is None:
             raise
-        return b"trouble", _message(refusal)
+        return b"trouble", _trouble(refusal)
     body = replies.encoded(answer).document
     if answer.status != 200:
         return b"trouble", body
     return b"seen", body
 
 
-def _message(refusal: Refusal) -> bytes:
+def _trouble(refusal: Refusal) -> bytes:
     return msgspec.json.encode({"status": refusal.status, "title": refusal.title, "detail": refusal.detail})
 
 

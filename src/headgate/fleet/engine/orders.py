@@ -28,7 +28,7 @@ from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 
-FLAWS_NAMED = 3
+PROBLEMS_NAMED = 3
 
 
 class Prospect(msgspec.Struct, frozen=True):
@@ -55,8 +55,8 @@ def act_on_many(state: State, change: TargetsAction, now: Instant) -> None:
     able = [one for one in found if one.problem is None]
     if not able:
         problems = [one.problem for one in found if one.problem is not None]
-        more = f"; and {len(problems) - FLAWS_NAMED} more" if len(problems) > FLAWS_NAMED else ""
-        message = f"no target can {ORDER_WORDS[change.action]}: {'; '.join(problems[:FLAWS_NAMED])}{more}"
+        more = f"; and {len(problems) - PROBLEMS_NAMED} more" if len(problems) > PROBLEMS_NAMED else ""
+        message = f"no target can {ORDER_WORDS[change.action]}: {'; '.join(problems[:PROBLEMS_NAMED])}{more}"
         raise Rejected((Problem("deployment", message),))
     to = _wanted(state, change.deployment, change.action, change.to)
     for one in able:

@@ -183,14 +183,14 @@ def ring_through(
         one = open_ends.pop(0)
         for upstream in upstreams_of(one):
             if upstream is target:
-                return _rollback(one, target, came_from)
+                return _path_of_ring(one, target, came_from)
             if upstream.name not in came_from:
                 came_from[upstream.name] = one
                 open_ends.append(upstream)
     return []
 
 
-def _rollback(last: Target, target: Target, came_from: dict[str, Target]) -> list[Target]:
+def _path_of_ring(last: Target, target: Target, came_from: dict[str, Target]) -> list[Target]:
     found = [target]
     while last is not target:
         found.append(last)

@@ -70,8 +70,11 @@ class Checker:
     names takes an environment of its own; what a place does not see is refused afterwards.
     """
 
-    def __init__(self, everywhere: Mapping[str, Schema | None], others: frozenset[str]) -> None:
+    def __init__(
+        self, everywhere: Mapping[str, Schema | None], others: frozenset[str], *, is_stored: bool = False
+    ) -> None:
         self.problems: list[Problem] = []
+        self.is_stored = is_stored
         self._everywhere = everywhere
         self._names = frozenset(everywhere) | others
         self._records: list[_Record] = []

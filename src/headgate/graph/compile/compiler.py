@@ -46,17 +46,22 @@ _OTHER_NAMES = frozenset({names.EACH, names.NOW, names.SIGNALS, names.RUNTIME})
 
 
 def compile_definition(
-    item: objects.Object, *, previous: CompiledGraph | None = None, source: KindSource = BUILT_IN
+    item: objects.Object,
+    *,
+    previous: CompiledGraph | None = None,
+    source: KindSource = BUILT_IN,
+    is_stored: bool = False,
 ) -> CompiledGraph:
     """Raises Rejected with every problem: the resource, the field, the expression and the place in it.
 
     `source` knows the kinds of the templates: those of the cluster that will have the objects, or the built-in ones.
+    `is_stored` is for what an earlier version may have accepted: it goes on as it did.
     """
     problems: list[Problem] = []
     definition = definitions.read(item, problems)
     spec_schema = _instance_spec(definition, problems)
     variables = _variables(definition, spec_schema, source)
-    checker = Checker(variables, resources.iterators_of(definition) | _OTHER_NAMES)
+    checker = Checker(variables, resources.iterators_of(definition) | _OTHER_NAMES, is_stored=is_stored)
     checker.problems.extend(problems)
     graph_names = resources.check_names(definition, checker)
     drafts = resources.compile_all(definition, variables, checker, source)

@@ -34,7 +34,7 @@ class TypeProblem(Exception):  # noqa: N818
 
 
 def schema_of(program: cel.Program, variables: Mapping[str, Schema | None]) -> Schema | None:
-    """Raises Flaw at the first field that cannot be there."""
+    """Raises TypeProblem at the first field that cannot be there."""
     return _Walk(variables).schema(program.root)
 
 

@@ -220,7 +220,11 @@ def _gates(
 ) -> None:
     own = _own_names(draft, iterators)
     resource = draft.resource
-    of_item = {name: schema for name, schema in own.items() if not _is_name_of_list(resource, name)}
+    of_item = {
+        name: schema
+        for name, schema in own.items()
+        if checker.is_stored or not _is_name_of_list(resource, name)
+    }
     ready = ExpressionSite(label, of_item, frozenset(), _READINESS)
     draft.ready_when = compile_gates(ready, resource.ready_when, f"{draft.path}.readyWhen", checker) or ()
     in_sight = {**variables, **own, names.NOW: None, names.SIGNALS: None}

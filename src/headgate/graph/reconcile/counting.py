@@ -157,7 +157,7 @@ class FoldTally:
     def observe(self, item: GraphItem) -> None:
         if self.has_failed:
             return
-        value = self._of_state(item) if self._fold.reads_state_only else self._message(item)
+        value = self._of_state(item) if self._fold.reads_state_only else self._value(item)
         if not isinstance(value, bool):
             self.has_failed = True
             return
@@ -167,10 +167,10 @@ class FoldTally:
     def _of_state(self, item: GraphItem) -> object:
         state = (item.is_current, item.is_ready())
         if state not in self._by_state:
-            self._by_state[state] = self._message(item)
+            self._by_state[state] = self._value(item)
         return self._by_state[state]
 
-    def _message(self, item: GraphItem) -> object:
+    def _value(self, item: GraphItem) -> object:
         own: dict[str, object] = {_ITEM: item}
         try:
             return self._fold.predicate.evaluate(ChainMap(own, self._bindings))  # type: ignore[arg-type]

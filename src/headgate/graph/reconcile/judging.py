@@ -1,6 +1,6 @@
 """Whether one item may change now, as its gates answer: allowed, pending or error. Unknown is never a pass.
 
-One Bench serves all items of a collection in one pass: they are asked in their order, and whoever is admitted counts
+One GateEvaluator serves all items of a collection in one pass: they are asked in their order, and whoever is admitted counts
 as in flight for the next.
 """
 
@@ -94,20 +94,20 @@ class _Asked:
 
     def answer(self, item_bindings: Mapping[str, object]) -> Verdict:
         if self._counted.reads_item:
-            return self._message(item_bindings, self._bindings)
+            return self._verdict(item_bindings, self._bindings)
         if self._shared is None or self._shared[0] != self._items.version:
-            self._shared = (self._items.version, self._message({}, self._bindings))
+            self._shared = (self._items.version, self._verdict({}, self._bindings))
         return self._shared[1]
 
     def passes_at(self, moment: Instant, item_bindings: Mapping[str, object]) -> bool:
         own: dict[str, object] = {names.NOW: instants.to_datetime(moment)}
-        return self._message(item_bindings, ChainMap(own, self._bindings)).is_allowed  # type: ignore[arg-type]
+        return self._verdict(item_bindings, ChainMap(own, self._bindings)).is_allowed  # type: ignore[arg-type]
 
     def admitted(self, item: GraphItem) -> None:
         for tally in self._tallies or ():
             tally.observe(item)
 
-    def _message(self, item_bindings: Mapping[str, object], bindings: Mapping[str, object]) -> Verdict:
+    def _verdict(self, item_bindings: Mapping[str, object], bindings: Mapping[str, object]) -> Verdict:
         folded = self._folded()
         gate = self.gate if folded is None else None
         own = {**item_bindings, **(folded or {})}

@@ -32,13 +32,13 @@ class PlannerCache:
         self._in_force: dict[str, tuple[int, str]] = {}
         self._specs: dict[tuple[str, str], tuple[int, dict[str, Any]]] = {}
 
-    def graph(self, definition: Object) -> CompiledGraph:
+    def graph(self, definition: Object, *, is_stored: bool = False) -> CompiledGraph:
         """Raises Rejected. Compiled by what it says, whoever says it."""
-        key = contents.content_hash([definition.name, definition.spec])
+        key = contents.content_hash([definition.name, definition.spec, is_stored])
         known = self.compiled.get(key)
         if known is None:
             try:
-                known = compiling.compile_definition(definition, source=self._source)
+                known = compiling.compile_definition(definition, source=self._source, is_stored=is_stored)
             except Rejected as rejected:
                 known = rejected
             if len(self.compiled) > 1_000:
@@ -49,7 +49,7 @@ class PlannerCache:
         return known
 
     def graph_of(self, revision: revisions.GraphRevision, definition: Object) -> CompiledGraph:
-        """A revision was accepted once, so it compiles."""
+        """A revision was accepted once, maybe by an earlier version, so it compiles."""
         snapshot = Object(
             api_version=definition.api_version,
             kind=definition.kind,
@@ -58,7 +58,7 @@ class PlannerCache:
             uid=definition.uid,
             spec=revision.spec,
         )
-        return self.graph(snapshot)
+        return self.graph(snapshot, is_stored=True)
 
     def spec(self, instance: Object, graph: CompiledGraph) -> dict[str, Any]:
         """The instance's spec as the graph's schema reads it: with its defaults, without what it does not know."""

@@ -52,17 +52,17 @@ class EventRecorder:
         self._identity = identity
         self._clock = clock
         self._waiting: asyncio.Queue[ObjectEvent] = asyncio.Queue(MOST_WAITING)
-        self._message: dict[str, Instant] = {}
+        self._recorded: dict[str, Instant] = {}
 
     def tell(self, told: ObjectEvent) -> None:
         name = _name(told)
         now = self._clock()
-        if now - self._message.get(name, -SAME_WITHIN) < SAME_WITHIN:
+        if now - self._recorded.get(name, -SAME_WITHIN) < SAME_WITHIN:
             return
-        self._message.pop(name, None)
-        self._message[name] = now
-        if len(self._message) > MOST_REMEMBERED:
-            del self._message[next(iter(self._message))]
+        self._recorded.pop(name, None)
+        self._recorded[name] = now
+        if len(self._recorded) > MOST_REMEMBERED:
+            del self._recorded[next(iter(self._recorded))]
         try:
             self._waiting.put_nowait(told)
         except asyncio.QueueFull:

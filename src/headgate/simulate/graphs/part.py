@@ -220,8 +220,7 @@ class GraphPart:
                 line.item or line.node or None,
                 said.kind,
                 str(line.revision) if line.revision else None,
-                said.verdict,
-                said.reason,
+                "pending" if said.verdict == "error" else said.verdict,
                 said.message,
                 said.requeue_at,
             )

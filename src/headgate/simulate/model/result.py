@@ -11,7 +11,7 @@ from headgate.fleet.model import records
 from headgate.fleet.state.state import Notice
 from headgate.kernel import rendering
 from headgate.kernel.budgets import BudgetPeak
-from headgate.kernel.decisions import Outcome, Reason
+from headgate.kernel.decisions import Outcome
 from headgate.kernel.documents import Moment
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
@@ -39,7 +39,6 @@ class ExplainedLine(msgspec.Struct, frozen=True, rename="camel"):
     type: str
     version: str | None
     verdict: Outcome
-    reason: Reason
     message: str
     next_evaluation_time: Moment | None = None
 

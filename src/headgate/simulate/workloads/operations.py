@@ -29,7 +29,7 @@ def edited(action: str, item: Object, state: str) -> Object:
 
 def explained(item: Object, tree: ExplanationTree, now: Instant) -> Explained:
     lines = tuple(
-        ExplainedLine(None, None, line.kind, None, line.verdict, line.reason, line.message, line.requeue_at)
+        ExplainedLine(None, None, line.kind, None, line.verdict, line.message, line.requeue_at)
         for line in tree.lines
     )
     return Explained(now, render(item.namespace, item.name), tree.state.value, lines, tree=tree)

@@ -235,7 +235,7 @@ class _PostgresSession(Session):
         self._waiting: list[tuple[Write, Sequence[Values]]] = []
         self._turn = asyncio.Lock()
         """One statement at a time on the connection."""
-        self._message: asyncio.Task[None] | None = None
+        self._saying_awake: asyncio.Task[None] | None = None
 
     @property
     def is_used(self) -> bool:
@@ -243,7 +243,7 @@ class _PostgresSession(Session):
 
     def say_awake(self) -> None:
         if time.monotonic() - self._began_at < _LONGEST_TRANSACTION_SECONDS and not self._turn.locked():
-            self._message = asyncio.create_task(self._say_awake())
+            self._saying_awake = asyncio.create_task(self._say_awake())
 
     async def _say_awake(self) -> None:
         """What goes wrong here goes wrong for the owner too, who is told."""

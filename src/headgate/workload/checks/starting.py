@@ -50,14 +50,14 @@ def circles(graph: dict[str, tuple[str, ...]]) -> list[list[str]]:
     for start in graph:
         if start in covered:
             continue
-        path = _rollback(graph, start)
+        path = _path_to_itself(graph, start)
         if path is not None:
             found.append(path)
             covered.update(path)
     return found
 
 
-def _rollback(graph: dict[str, tuple[str, ...]], start: str) -> list[str] | None:
+def _path_to_itself(graph: dict[str, tuple[str, ...]], start: str) -> list[str] | None:
     """The shortest way from a clique to itself; waiting for oneself directly is another rule's business."""
     came_from: dict[str, str] = {}
     frontier = [start]

@@ -71,9 +71,11 @@ class WorkloadController(Generic[PlanT]):
             return ()
         if family.is_claim_template(item):
             return self._requests_naming(item.key)
-        found = [self._request_of(item)]
+        found = []
         if before is not None and not family.belongs_as_before(item, before):
-            found.insert(0, self._request_of(before))
+            # Asked before the object as it is now: the family remembers what it was asked last.
+            found.append(self._request_of(before))
+        found.append(self._request_of(item))
         if is_gone:
             self._family.forget(item)
         return tuple(request for request in dict.fromkeys(found) if request is not None)

@@ -147,7 +147,7 @@ def _under_way(situation: Situation, new: Sequence[int]) -> Iterator[str]:
 
 def _then(situation: Situation) -> str:
     ordered = situation.pcs.update_strategy.on_deadline
-    if ordered == "rollback" and progress.rollback(situation) is None:
+    if ordered == "rollback" and progress.rollback_revision(situation) is None:
         return "hold: there is no earlier revision to go back to"
     return ordered
 

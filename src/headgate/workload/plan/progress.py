@@ -122,7 +122,7 @@ def is_overdue(situation: Situation) -> bool:
 
 
 def _roll_back(situation: Situation) -> bool:
-    back = rollback(situation)
+    back = rollback_revision(situation)
     if situation.pcs.update_strategy.on_deadline != "rollback" or back is None:
         return False
     situation.persisted.rolled_back = RolledBack(situation.newest.hash, back.hash, situation.now)
@@ -130,7 +130,7 @@ def _roll_back(situation: Situation) -> bool:
     return True
 
 
-def rollback(situation: Situation) -> Revision | None:
+def rollback_revision(situation: Situation) -> Revision | None:
     """The last revision that was done before this update. Of one that goes on where a partition had ended it that is
     the same as before: its own revision was done then, as far as it went. A way back that gets stuck too is held:
     there is nowhere else to go."""

@@ -148,7 +148,7 @@ def _pod(situation: Situation, pod: observed.Pod, is_surge: bool, waited: Sequen
     gates = pod.object.spec.get("schedulingGates") or ()
     is_gated = any(gate.get("name") == labels.SCHEDULING_GATE for gate in gates)
     held_by = () if _has_started(pod) else waited
-    return _message(situation, shown, pod.is_bound, is_gated, is_surge, pod.object.created_at, held_by)
+    return _stuck_pod(situation, shown, pod.is_bound, is_gated, is_surge, pod.object.created_at, held_by)
 
 
 def _has_started(pod: observed.Pod) -> bool:
@@ -170,10 +170,10 @@ def _waiting(
     unbound = [pod for pod in lacking if not pod.is_bound]
     since = min(pod.object.created_at for pod in lacking)
     is_gated = bool(unbound) and all(pod.object.spec.get("schedulingGates") for pod in unbound)
-    return _message(situation, shown, not unbound, is_gated, is_surge, since, waited)
+    return _stuck_pod(situation, shown, not unbound, is_gated, is_surge, since, waited)
 
 
-def _message(
+def _stuck_pod(
     situation: Situation,
     shown: str,
     is_bound: bool,
