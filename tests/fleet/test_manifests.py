@@ -190,6 +190,12 @@ def test_every_kind_of_rule_is_registered_under_its_key(kind: str) -> None:
     assert rules.KINDS[kind].__name__ == kind[0].upper() + kind[1:]
 
 
+def test_every_file_of_a_rule_is_registered() -> None:
+    files = Path(rules.__file__).parent.glob("[a-z]*.py")
+    of_rules = {file.stem.replace("_", "") for file in files if "def in_words" in file.read_text("utf-8")}
+    assert of_rules == {kind.lower() for kind in rules.KINDS}
+
+
 EVERY_RULE: list[dict[str, Any]] = [
     *NODE_LIFECYCLE["rules"],  # type: ignore[list-item]
     {"name": "people", "approval": {"minApprovals": 2, "roles": ["sre"]}},

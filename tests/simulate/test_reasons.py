@@ -15,7 +15,7 @@ from headgate.simulate.scenario import load_all
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(headgate.__file__).parent
-SPOKEN = {"Condition": 2, "Told": 2, "Stuck": 1, "pending": 0, "denied": 0, "Announcement": 2}
+SPOKEN = {"Condition": 2, "ObjectEvent": 2, "Stuck": 1, "pending": 0, "denied": 0, "Announcement": 2}
 """What is made with a reason, and which argument it is."""
 WORDS = frozenset(reason.value for reason in Reason)
 FOREIGN = frozenset({"PodGang"})
@@ -40,7 +40,7 @@ def test_no_level_says_a_reason_in_words_of_its_own(level: str) -> None:
 
 
 def test_a_reason_in_words_of_its_own_would_be_found() -> None:
-    text = 'a = Condition(READY, "False", "Broken")\nb = decisions.pending(Reason.PAUSED, "x")\nc = Told(a, "Normal", reason="New")'
+    text = 'a = Condition(READY, "False", "Broken")\nb = decisions.pending(Reason.PAUSED, "x")\nc = ObjectEvent(a, "Normal", reason="New")'
     assert set(free_words(text)) == {"Broken", "New"}
 
 

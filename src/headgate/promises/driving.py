@@ -132,10 +132,11 @@ def _driven(engine: Engine, unit: Unit, wake: Wake, now: Instant) -> WakeAnswer:
     if unit not in _units(state):
         return WakeAnswer.NOT_DRIVEN
     for change in _makings(state, unit, wake) or ():
-        if turns.is_accepted(engine, change, now):
-            answer = WakeAnswer.WOKEN if unit in state.waiting.dirty else WakeAnswer.SLEPT
-            state.waiting.dirty.clear()
-            return answer
+        is_accepted = turns.is_accepted(engine, change, now)
+        is_called = unit in state.waiting.dirty
+        state.waiting.dirty.clear()
+        if is_accepted:
+            return WakeAnswer.WOKEN if is_called else WakeAnswer.SLEPT
     return WakeAnswer.NOT_DRIVEN
 
 

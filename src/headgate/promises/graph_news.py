@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.cluster.cache import ObjectCache
+from headgate.graph.compile import definition
 from headgate.graph.controller import GraphPlan
 from headgate.graph.reconcile import conditions, labels
 from headgate.graph.reconcile.accepted_graphs import request_for
@@ -26,10 +27,17 @@ def waits(request: Key, plan: GraphPlan, cache: ObjectCache) -> Iterator[MadeUpN
     elif _is_under_way(plan):
         yield MadeUpNews("instance", item, requests.edited)
         top = cache.get(request_for(item.labels.get(labels.DEFINITION_NAME, "")))
-        if top is not None:
+        if top is not None and _serves(top, item):
             yield MadeUpNews("definition of the instance", top, requests.edited)
         if plan.instance_pass is not None:
             yield from _of_objects(plan.instance_pass, cache)
+
+
+def _serves(top: Object, instance: Object) -> bool:
+    """An instance that another graph holds may still carry the name of that one's definition."""
+    schema = top.spec.get("schema") or {}
+    kind = (schema.get("group") or definition.DEFAULT_GROUP, schema.get("kind"))
+    return kind == (instance.group, instance.kind)
 
 
 def _is_under_way(plan: InstancePlan) -> bool:

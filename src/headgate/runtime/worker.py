@@ -94,9 +94,9 @@ class Worker:
         self._has_hint = threading.Event()
         self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
         self._hints = threading.Thread(target=self._listen, name="hints", daemon=True)
-        self._next_lease = self._requeue_at = self._next_recheck = self._next_pruning = (
-            self._next_metering
-        ) = 0.0
+        self._next_lease = self._next_poll = self._next_recheck = self._next_pruning = self._next_metering = (
+            0.0
+        )
         self._hint_is_due = False
         self._forgetting: Iterator[int] | None = None
         """What is left to forget this time."""
@@ -190,7 +190,7 @@ class Worker:
                     engine.drop_replica()
                 self._rest()
             except UnknownWorkspaceError:
-                self._requeue_at = 0.0  # one was removed just now; the next look no longer finds it
+                self._next_poll = 0.0  # one was removed just now; the next look no longer finds it
             except Exception:
                 _log.exception("the worker goes on after an error")
                 self._rest()
@@ -215,7 +215,7 @@ class Worker:
     def _seconds_to_wait(self) -> float:
         if self._forgetting is not None:
             return _FORGETTING_SECONDS
-        until = min(self._requeue_at, self._next_lease) - time.monotonic()
+        until = min(self._next_poll, self._next_lease) - time.monotonic()
         return max(min([until, *map(self._seconds_until_due, self._engines.values())]), 0.0)
 
     def _seconds_until_due(self, engine: WorkspaceEngine) -> float:
@@ -294,9 +294,9 @@ class Worker:
 
     def _keep_house(self) -> None:
         moment = time.monotonic()
-        if self._has_hint.is_set() or moment >= self._requeue_at:
+        if self._has_hint.is_set() or moment >= self._next_poll:
             self._has_hint.clear()
-            self._requeue_at = moment + self._settings.poll_seconds
+            self._next_poll = moment + self._settings.poll_seconds
             self._look()
         if moment >= self._next_lease:
             self._next_lease = moment + self._settings.lease_seconds / 3

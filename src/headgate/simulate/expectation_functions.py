@@ -53,6 +53,10 @@ def least_ready(pods: Sequence[Any], since: str) -> int:
 def within_limits(budgets: Sequence[Any]) -> bool:
     """Whether none of the budgets ever held more than its limit. Of no budgets nothing is known, so that is false."""
     used = [_map(item, "withinLimits") for item in budgets]
+    if not all("peak" in budget and "limit" in budget for budget in used):
+        raise cel.EvaluationError(
+            "withinLimits() is for result.budgets, whose entries have a peak and a limit"
+        )
     return bool(used) and all(budget["peak"] <= budget["limit"] for budget in used)
 
 

@@ -86,7 +86,8 @@ def _is_planned_elsewhere(target: Target) -> bool:
 
 
 def plan(state: State, target: Target, now: Instant) -> TargetPlan:
-    """What the target would start, of what is settled. Nothing of the state is changed by it."""
+    """What the target would start, of what is settled. Nothing of the state is changed by it, but for the line that others
+    who wait for the same turn find again in this instant."""
     record, blockers = target.record, Blockers()
     if _is_planned_elsewhere(target):
         return TargetPlan(None, blockers)
@@ -113,6 +114,7 @@ def plan(state: State, target: Target, now: Instant) -> TargetPlan:
             break
         if record.failures and has_failed(target, version, resolved):
             break
+        found: Release | EndedAttempts | None
         if version.id == record.deployed:
             found = _same_version(state, target, version, resolved, now, blockers)
         else:
@@ -272,7 +274,7 @@ def _same_version(
     resolved: Variables,
     now: Instant,
     blockers: Blockers,
-) -> Release | EndedAttempts | None:
+) -> Release | None:
     """Changed variables: a new release of the same version, past the version's gates, not past windows and freezes."""
     judged: list[GateResult] = []
     for one in verdicts_of_same_version(state, target, now):
