@@ -37,8 +37,7 @@ scenarios: $(READY)
 # no fault of the change at hand, so it is told and does not fail them; it becomes a scenario, and then it does.
 #
 # The control plane of the Kubernetes tests is built while the others run, and these come last. What
-# fails there among the others is run once more alone, on a real cluster twice: on a busy machine it is late at times, as is a
-# browser.
+# fails there among the others is run once more alone: a real cluster on a busy machine is late at times, and so is a browser.
 KNOWN_SEED := 20261116
 test: $(READY) postgres chromium kube
 	HEADGATE_SEED=$(KNOWN_SEED) $(BIN)/pytest -n auto --ignore=tests/properties --ignore=tests/console -m "not kubernetes"
@@ -47,7 +46,6 @@ test: $(READY) postgres chromium kube
 	HEADGATE_SEED=$(KNOWN_SEED) $(BIN)/pytest -n auto tests/properties
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target scenarios told-hunt
 	$(BIN)/pytest -n auto -m kubernetes tests/kubernetes \
-		|| $(BIN)/pytest -m kubernetes tests/kubernetes --last-failed --last-failed-no-failures none \
 		|| $(BIN)/pytest -m kubernetes tests/kubernetes --last-failed --last-failed-no-failures none
 
 # Orders of events that nobody thought of, others each time; EXAMPLES=50 looks for fifty times as long.
