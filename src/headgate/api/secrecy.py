@@ -15,6 +15,7 @@ from headgate.fleet.model.agent_fields import HIDDEN
 from headgate.fleet.model.changes import Object
 from headgate.fleet.rules import verification
 
+Render = Callable[[Any], dict[str, Any]]
 Provider = verification.Http | verification.Prometheus | verification.Sleep
 _SEE_SECRETS = {
     "JobAgent": ("fleet:write",),
@@ -28,9 +29,16 @@ def sees(call: Request, kind: str) -> bool:
     return any(call.principal.allows(one, call.workspace) for one in _SEE_SECRETS.get(kind, ()))
 
 
-def render(call: Request, thing: Any, document: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-    """Whoever may not write the secrets of an object does not see them, nor can find them out by a filter."""
-    return render_part(call, type(thing).__name__, document(thing))
+def renderer(call: Request, kind: str, document: Render) -> Render:
+    """Whoever may not write the secrets of an object does not see them, nor can find them out by a filter. Who sees what is
+    asked once for all objects of a list."""
+    if not hiding.has_secrets(kind) or sees(call, kind):
+        return document
+    return lambda thing: hiding.without_secrets(kind, document(thing))
+
+
+def render(call: Request, thing: Any, document: Render) -> dict[str, Any]:
+    return renderer(call, type(thing).__name__, document)(thing)
 
 
 def render_part(call: Request, kind: str, written: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ written in RFC 3339.
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -24,6 +25,8 @@ _PLAIN = (str, int, float, bool, object, types.NoneType, Any)
 
 def built(view: type[msgspec.Struct], source: object, *keys: str, **own: object) -> Document:
     """Each field as given, else from the attribute of the same name; all of them, or those of the keys."""
+    if not keys and not own:
+        return _copied(view, source)
     declared = writers(view)
     found: Document = {}
     for key in keys or declared:
@@ -31,6 +34,28 @@ def built(view: type[msgspec.Struct], source: object, *keys: str, **own: object)
         value = own[name] if name in own else getattr(source, name)
         found[key] = value if write is None else write(value)
     return found
+
+
+def _copied(view: type[msgspec.Struct], source: object) -> Document:
+    """All fields, from the source alone: taken over in one go, then those are written that are not JSON already. A page
+    has a thousand of them."""
+    keys, values, writing = _copying(view)
+    document: Document = dict(zip(keys, values(source)))
+    for key, write in writing:
+        document[key] = write(document[key])
+    return document
+
+
+@functools.cache
+def _copying(
+    view: type[msgspec.Struct],
+) -> tuple[tuple[str, ...], Callable[[object], tuple[Any, ...]], tuple[tuple[str, Writer], ...]]:
+    """The keys of a view, what gets their values, and those of them that are to be written."""
+    declared = writers(view)
+    names = [name for name, _ in declared.values()]
+    # The first once more: of one name alone the getter gives no tuple.
+    values = operator.attrgetter(*names, names[0])
+    return tuple(declared), values, tuple((key, write) for key, (_, write) in declared.items() if write)
 
 
 @functools.lru_cache(maxsize=16_384)
@@ -45,8 +70,7 @@ def render_or_none(instant: Instant | None) -> str | None:
 
 @functools.cache
 def writers(kind: type[msgspec.Struct]) -> Mapping[str, tuple[str, Writer | None]]:
-    """How each key is written: the field, and the function; most are JSON already and need none, which matters when a
-    page has a thousand objects."""
+    """How each key is written: the field, and the function; most are JSON already and need none."""
     return {field.encode_name: (field.name, _writer(field.type)) for field in msgspec.structs.fields(kind)}
 
 

@@ -44,8 +44,8 @@ async def list_objects(kind: Kind, call: Request) -> Answer:
         Listing(
             kind.variable,
             fetch,
-            lambda thing: secrecy.render(call, thing, objects.document),
-            lambda thing: secrecy.render(call, thing, view),
+            secrecy.renderer(call, kind.name, objects.document),
+            secrecy.renderer(call, kind.name, view),
         ),
     )
 

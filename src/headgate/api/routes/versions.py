@@ -46,8 +46,8 @@ async def _list(call: Request, after: Callable[[Page, Key | None, int, EngineVie
     listing = Listing(
         "version",
         fetch,
-        lambda version: secrecy.render(call, version, objects.document),
-        lambda version: secrecy.render(call, version, objects.view),
+        secrecy.renderer(call, kinds.VERSION.name, objects.document),
+        secrecy.renderer(call, kinds.VERSION.name, objects.view),
         default_sort=NEWEST_FIRST,
     )
     return await lists.answer(call, listing)

@@ -28,7 +28,7 @@ _PARAMETER = re.compile(r"([^&;=]*=|)([^&;]+)")
 
 def without_secrets(kind: str, document: Any) -> Any:
     """Of an object of the kind, flat or as a manifest, or of a part of it."""
-    if kind not in _HIDING:
+    if not has_secrets(kind):
         return document
     if isinstance(document, list):
         return [without_secrets(kind, item) for item in document]
@@ -38,6 +38,11 @@ def without_secrets(kind: str, document: Any) -> Any:
     return {
         key: hide(item) if key == field else without_secrets(kind, item) for key, item in document.items()
     }
+
+
+def has_secrets(kind: str) -> bool:
+    """Whether objects of the kind may have any."""
+    return kind in _HIDING
 
 
 def of_address(text: str) -> str:
