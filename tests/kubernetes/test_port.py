@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from cluster.counting import Counting, EmptyPlan
 from cluster.port_cases import CASES, NAMES, WRITER, Case
 from headgate.cluster import port
 from headgate.cluster.runner import Runner
@@ -24,7 +25,6 @@ from headgate.operator.running.writing import ObjectWriter
 from kube import ControlPlane
 
 from .support import CONFIG_MAPS, defined, play, running, until
-from .test_news import Counting, EmptyPlan
 
 MANAGER = "headgate-tests"
 _OF_EVERY_NAMESPACE = "kube-root-ca.crt"
