@@ -11,6 +11,7 @@ from headgate.cluster.port import ObjectChange
 from headgate.cluster.simulated.agenda import Agenda
 from headgate.cluster.simulated.driver import ControllerDriver
 from headgate.cluster.simulated.store import ObjectStore, replace
+from headgate.cluster.simulated.writing import StoreWriter
 from headgate.graph.controller import GraphController, GraphPlan
 from headgate.graph.reconcile import applysets, granted_graph, labels, revisions
 from headgate.kernel import instants
@@ -82,7 +83,7 @@ class Boxes:
             plan = runner.plan(DEFINITION, NOW)
             assert plan is not None
             for action in plan.actions:
-                port.write(self.store, action, NOW, self.controller.name)
+                port.write(StoreWriter(self.store, NOW, self.controller.name), action)
 
     def at(self, key: Key) -> Object:
         found = self.store.get(key)

@@ -116,10 +116,7 @@ def lives(plane: ControlPlane, namespace: str) -> list[PodLife]:
     sights: dict[str, list[Sight]] = defaultdict(list)
     for sight in _sights(plane, namespace):
         sights[sight.uid].append(sight)
-    found = sorted(
-        (PodLife(sorted(each, key=lambda sight: sight.at)) for each in sights.values()),
-        key=lambda life: life.began,
-    )
+    found = sorted((PodLife(_credible(each)) for each in sights.values()), key=lambda life: life.began)
     holders: dict[str, PodLife] = {}
     for life in found:
         before = holders.get(life.host)
@@ -127,6 +124,15 @@ def lives(plane: ControlPlane, namespace: str) -> list[PodLife]:
             before.ended = (before.last.at[0] + 1, 0)
         holders[life.host] = life
     return found
+
+
+def _credible(sights: list[Sight]) -> list[Sight]:
+    """Of two who delete a pod together, one is answered with the pod as it goes and the version of before. Nothing that
+    goes comes back, so that was later."""
+    stood = max((each.at for each in sights if not each.is_going), default=(0, 0))
+    return sorted(
+        (each for each in sights if not each.is_going or each.at > stood), key=lambda sight: sight.at
+    )
 
 
 def shortages(plane: ControlPlane, namespace: str, available: int) -> list[str]:

@@ -68,6 +68,13 @@ def test_a_pod_that_two_deleted_is_missed_once(plane: ControlPlane) -> None:
     replaced = [deleted("a0", 5), deleted("a0", None), created("b0", 6), became_ready("b0", 7)]
     write(plane, *replaced, deleted("a1", 8))
     assert judging.shortages(plane, NAMESPACE, 1) == []
+
+
+def test_a_pod_that_two_deleted_together_served_until_then(plane: ControlPlane) -> None:
+    """The second is answered with the version that the pod had before."""
+    replaced = [deleted("a1", 5), created("b1", 6), became_ready("b1", 7)]
+    write(plane, *replaced, deleted("a0", 8), deleted("a0", 3))
+    assert judging.shortages(plane, NAMESPACE, 1) == []
     assert judging.doubled(plane, NAMESPACE) == []
 
 

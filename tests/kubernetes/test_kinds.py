@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from headgate.graph.compile import compiler, kinds
 from headgate.kernel.objects import Object
@@ -17,6 +18,7 @@ from headgate.kubernetes.resources import ApiResource
 from headgate.kubernetes.schemas import ClusterKinds, ClusterSchemas
 from kube import ControlPlane
 
+from .imitation import Imitation
 from .support import DEFINITIONS, defined, definition, gate, play, until
 
 
@@ -211,5 +213,80 @@ def test_a_schema_that_changed_is_fetched_again_and_no_other(
             assert deployments is not None
             assert again is not None
             assert again.schema is deployments.schema
+
+    play(story())
+
+
+class _Republishing:
+    """Publishes the schema of Gates in a group, and has it anew right after each time that it tells where it is."""
+
+    DOCUMENT = "/openapi/v3/apis/example.com/v1"
+
+    def __init__(self, *, is_withdrawn: bool) -> None:
+        self._is_withdrawn = is_withdrawn
+        self._publications = 0
+
+    def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+        match request.path:
+            case "/openapi/v3":
+                self._publications += 1
+                address = f"{self.DOCUMENT}?hash={self._publications}"
+                return web.json_response({"paths": {"apis/example.com/v1": {"serverRelativeURL": address}}})
+            case self.DOCUMENT if self._is_withdrawn:
+                return web.json_response({}, status=404)
+            case self.DOCUMENT if "hash" in request.query:
+                location = f"{self.DOCUMENT}?hash={self._publications + 1}"
+                return web.Response(status=301, headers={"Location": location})
+            case self.DOCUMENT:
+                return web.json_response({"components": {"schemas": {"gate": self._schema()}}})
+            case "/apis":
+                return web.json_response(_GROUPS)
+        return web.json_response({"kind": "APIGroupDiscoveryList", "items": []})
+
+    def _schema(self) -> dict[str, Any]:
+        names = {"group": "example.com", "version": "v1", "kind": "Gate"}
+        fields = {f"field{self._publications + 1}": {"type": "string"}}
+        return {"type": "object", "properties": fields, "x-kubernetes-group-version-kind": [names]}
+
+
+_GROUPS = {
+    "kind": "APIGroupDiscoveryList",
+    "items": [
+        {
+            "metadata": {"name": "example.com"},
+            "versions": [
+                {
+                    "version": "v1",
+                    "resources": [
+                        {"resource": "gates", "responseKind": {"kind": "Gate"}, "scope": "Namespaced"}
+                    ],
+                }
+            ],
+        }
+    ],
+}
+
+
+def test_a_schema_that_changes_while_it_is_asked_for_is_fetched_as_it_is_then() -> None:
+    """A server answers an address of before with a redirection, and that is no reason to give up."""
+
+    async def story() -> None:
+        async with Imitation(_Republishing(is_withdrawn=False)).client() as client:
+            schemas = ClusterSchemas(client, Discovery(client.transport))
+            for fields in ({"field2"}, {"field3"}):
+                found = (await schemas.kinds([("example.com/v1", "Gate")])).find("example.com/v1", "Gate")
+                assert found is not None
+                assert set(found.schema["properties"]) == fields
+
+    play(story())
+
+
+def test_a_schema_that_is_withdrawn_while_it_is_asked_for_is_not_published() -> None:
+    async def story() -> None:
+        async with Imitation(_Republishing(is_withdrawn=True)).client() as client:
+            published = await ClusterSchemas(client, Discovery(client.transport)).kinds(
+                [("example.com/v1", "Gate")]
+            )
+            assert published.unpublished == {("example.com/v1", "Gate")}
 
     play(story())

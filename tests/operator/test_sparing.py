@@ -203,13 +203,10 @@ class Gone:
         assert change.kind == "deleted"
         self.names.append(change.object.name)
 
-    def replaced(self, *_: Any) -> None:
-        raise AssertionError
-
 
 def retired(server: Server, gone: Gone, seconds: list[float]) -> RetiredRevisions:
     feed = ObjectFeed((), lambda: NOW)
-    feed.listen(gone)
+    feed.listen(gone.observe)
     given: Any = server
     return RetiredRevisions(given, given, feed, WritePace(), "graphs", lambda: seconds[0])
 

@@ -1,11 +1,26 @@
-"""Writes that the cluster does not take, told in a condition of the object that they were for, until they are taken."""
+"""Writes that the cluster does not take: which of them news will end, and how the others are told in a condition of the
+object that they were for, until they are taken."""
 
 from collections.abc import Iterator
 
 from headgate.cluster import port
+from headgate.cluster.port import Conflict, NameTaken, NotNow, WriteRefused
 from headgate.kernel import conditions
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Object, UpdateStatus
+
+Untaken = Conflict | WriteRefused
+"""How a write may end instead of being taken."""
+
+
+def is_for_news(problem: Untaken) -> bool:
+    """Whether news will end it: the plan was made on a state that has moved."""
+    return isinstance(problem, Conflict) and not isinstance(problem, NameTaken)
+
+
+def may_pass(problem: Untaken) -> bool:
+    """Whether it may end by itself, so that it is no refusal yet."""
+    return isinstance(problem, NameTaken | NotNow)
 
 
 def told(item: Object, action: Action, words: str, now: Instant) -> Iterator[UpdateStatus]:

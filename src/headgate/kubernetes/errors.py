@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.cluster.port import Conflict
+from headgate.cluster.port import Conflict, NameTaken
 from headgate.kernel.problems import Problem
 
 
@@ -60,7 +60,7 @@ class NotFoundError(ApiError, Conflict):
     """No such object, or no such kind."""
 
 
-class AlreadyExistsError(ApiError, Conflict):
+class AlreadyExistsError(ApiError, NameTaken):
     """An object of that name is there, maybe on its way out."""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from headgate.kernel.object_kinds import ANYTHING, ObjectKind
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery, UnknownKindError
-from headgate.kubernetes.errors import NonsenseError
+from headgate.kubernetes.errors import NonsenseError, NotFoundError
 from headgate.kubernetes.resources import ApiResource, Document
 
 Schema = Mapping[str, Any]
@@ -75,15 +75,18 @@ class ClusterSchemas:
         return paths
 
     async def _schema(self, index: Mapping[str, Any], resource: ApiResource) -> Schema | None:
+        """A document is asked for without its hash, and is at least as new as the index: what has changed since would be
+        a redirection otherwise, to a hash that may be an old one by then."""
         part = f"apis/{resource.group}/{resource.version}" if resource.group else f"api/{resource.version}"
         address = (index.get(part) or {}).get("serverRelativeURL")
         if not isinstance(address, str):
             return None
         known = self._documents.get(part)
         if known is None or known[0] != address:
-            path, _, query = address.partition("?")
-            name, _, value = query.partition("=")
-            document = await self._client.ask("GET", path, {name: value})
+            try:
+                document = await self._client.ask("GET", address.partition("?")[0])
+            except NotFoundError:
+                return None
             known = self._documents[part] = (address, _Components(document))
         return known[1].of_kind(resource)
 

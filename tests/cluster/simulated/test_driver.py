@@ -8,7 +8,7 @@ from cluster.unobserved import UnobservedCluster
 from headgate.cluster.cache import ObjectCache
 from headgate.cluster.simulated.driver import ControllerDriver
 from headgate.cluster.simulated.store import replace
-from headgate.kernel import instants
+from headgate.kernel import conditions, instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Action, Create, DeleteObject, Key, Object
 from headgate.workload import labels
@@ -178,3 +178,32 @@ def test_an_edit_that_is_first_heard_of_through_an_own_write_is_decided_on() -> 
     edited = bench.store.update(replace(item, spec={"n": 2}), bench.now, "user")
     bench.store.update_status(edited.key, edited.uid, {"seen": 1}, bench.now, Recorder.name)
     assert driver.has_work
+
+
+def test_a_refusal_that_nobody_can_be_told_of_any_more_is_no_failure() -> None:
+    """The set is gone, and the news of that are on their way."""
+    bench = Bench()
+    recorder = Recorder(lambda cache, now: [Create(service("a"))])
+    driver = driven(
+        bench, recorder, lag=instants.seconds(60), seed=1, refusal=lambda item: "there is no room"
+    )
+    pcs = bench.put("grove.io/v1alpha1", "PodCliqueSet", "llm")
+    bench.run_until(60)
+    bench.delete(pcs)
+    driver.decide(bench.now)
+    assert driver.runner.cache.get(LLM) is not None
+    assert driver.requeues() == {LLM: bench.now + instants.seconds(60)}
+    assert not driver.conflicts, "what tells of a refusal is no write of the plan"
+
+
+def test_a_refusal_that_cannot_be_taken_back_is_tried_again() -> None:
+    bench = Bench()
+    recorder = Recorder(lambda cache, now: [])
+    driver = driven(bench, recorder, lag=instants.seconds(60), seed=1)
+    pcs = bench.put("grove.io/v1alpha1", "PodCliqueSet", "llm")
+    status = conditions.with_refusal({}, "Service a: there is no room", 1, bench.now)
+    bench.store.update_status(pcs.key, pcs.uid, status, bench.now, "test")
+    bench.run_until(60)
+    bench.delete(pcs)
+    driver.decide(bench.now)
+    assert driver.requeues() == {LLM: bench.now + instants.seconds(60)}

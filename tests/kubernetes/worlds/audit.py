@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -47,13 +49,26 @@ def writes(plane: ControlPlane, namespace: str, mark: str, start: Instant) -> li
 
 
 def _in_order(events: Iterable[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
-    """By the version that the cluster had then: on a busy machine entries may come later than those of later writes."""
-    latest, found = 0, list[tuple[int, dict[str, Any]]]()
-    for event in events:
-        own = int(((event.get("responseObject") or {}).get("metadata") or {}).get("resourceVersion") or 0)
+    """By the version that the cluster had then: on a busy machine entries may come later than those of later writes.
+
+    A write takes effect between its request and its answer, so its version is none that was answered before it was asked
+    for. Of two who delete an object together, one is answered with the version that it had before either.
+    """
+    found = list(events)
+    answers = sorted((event["stageTimestamp"], _version(event)) for event in found)
+    moments = [moment for moment, _ in answers]
+    newest = list(accumulate((version for _, version in answers), max, initial=0))
+    latest, placed = 0, list[tuple[int, dict[str, Any]]]()
+    for event in found:
+        own = _version(event)
         latest = max(latest, own)
-        found.append((own or latest, event))
-    return sorted(found, key=lambda each: each[0])
+        answered_before = newest[bisect_left(moments, event["requestReceivedTimestamp"])]
+        placed.append((max(own, answered_before) if own else latest, event))
+    return sorted(placed, key=lambda each: each[0])
+
+
+def _version(event: dict[str, Any]) -> int:
+    return int(((event.get("responseObject") or {}).get("metadata") or {}).get("resourceVersion") or 0)
 
 
 def _events(plane: ControlPlane, namespace: str, mark: str) -> Iterator[dict[str, Any]]:

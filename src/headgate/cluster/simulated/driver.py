@@ -4,16 +4,18 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from headgate.cluster import port, refusals
+from headgate.cluster import port
 from headgate.cluster.cache import ObjectCache
 from headgate.cluster.controller import Controller, PlanT
 from headgate.cluster.port import Conflict, ObjectChange, WriteRefused
+from headgate.cluster.refusals import Untaken
 from headgate.cluster.runner import Runner
 from headgate.cluster.simulated.agenda import Agenda
 from headgate.cluster.simulated.store import ObjectStore
+from headgate.cluster.simulated.writing import StoreWriter
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Create, Key, Object, Update
+from headgate.kernel.objects import Action, Key, Object
 
 PlanT_contra = TypeVar("PlanT_contra", contravariant=True)
 
@@ -89,57 +91,49 @@ class ControllerDriver(Generic[PlanT]):
 
     def decide(self, now: Instant) -> None:
         """Each request that something was heard of, once, unless a write kills the controller."""
+        writer = StoreWriter(self._store, now, self._controller.name, self._refusal)
         for request, plan in self.runner.passes(now):
             self._observer.planned(request, plan, now)
-            written, is_dead = self._write(request, plan.actions, now)
+            written, is_dead = self._write(writer, request, plan.actions, now)
             self._observer.written(request, written, now)
             if is_dead:
                 self.crash()
                 return
 
-    def _write(self, request: Key, actions: Sequence[Action], now: Instant) -> tuple[list[Action], bool]:
-        """What was written, and whether that killed the controller. A refused write ends the pass."""
+    def _write(
+        self, writer: StoreWriter, request: Key, actions: Sequence[Action], now: Instant
+    ) -> tuple[list[Action], bool]:
+        """What was written, and whether that killed the controller."""
         written: list[Action] = []
         for action in actions:
-            try:
-                self._check(action)
-                port.write(self._store, action, now, self._controller.name)
-            except Conflict as conflict:
-                self.conflicts.append((now, str(conflict)))
-                self.runner.conflicted(request, now)
-                break
-            except WriteRefused as refused:
-                self.runner.refused(request, now)
-                self._tell_refusal(request, action, str(refused), now)
-                break
+            problem = _problem_with(writer, action)
+            if problem is not None:
+                if isinstance(problem, Conflict):
+                    self.conflicts.append((now, str(problem)))
+                for told in self.runner.not_written(request, action, problem, now):
+                    _problem_with(writer, told)
+                return written, False
             written.append(action)
             self._writes_count += 1
             if self._writes_count in self._crash_at_writes:
                 return written, True
-        else:
-            self.runner.written(request)
-            self._take_back(request, now)
+        for taken_back in self.runner.written(request):
+            if _problem_with(writer, taken_back) is None:
+                self.runner.queue.add(request)
+            else:
+                self.runner.failed(request, now)
         return written, False
-
-    def _check(self, action: Action) -> None:
-        words = self._refusal(action.object) if isinstance(action, Create | Update) else None
-        if words is not None:
-            raise WriteRefused(words)
-
-    def _tell_refusal(self, request: Key, action: Action, words: str, now: Instant) -> None:
-        about = self.runner.cache.get(request)
-        for told in refusals.told(about, action, words, now) if about is not None else ():
-            port.write(self._store, told, now, self._controller.name)
-
-    def _take_back(self, request: Key, now: Instant) -> None:
-        """That a write was refused, now that all were taken; what follows from that is for another pass."""
-        about = self.runner.cache.get(request)
-        for told in refusals.taken_back(about) if about is not None else ():
-            port.write(self._store, told, now, self._controller.name)
-            self.runner.queue.add(request)
 
     def crash(self) -> None:
         """Nothing is remembered, and what was on its way to the old life is lost."""
         self._life += 1
         self.runner.restart()
         self._observer.restarted(self.runner.cache)
+
+
+def _problem_with(writer: StoreWriter, action: Action) -> Untaken | None:
+    try:
+        port.write(writer, action)
+    except (Conflict, WriteRefused) as problem:
+        return problem
+    return None

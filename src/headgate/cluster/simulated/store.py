@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.cluster.port import Conflict, Listener, ObjectChange
+from headgate.cluster.port import Conflict, Listener, NameTaken, ObjectChange
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
@@ -49,7 +49,7 @@ class ObjectStore:
     def create(self, item: Object, now: Instant, by: str) -> Object:
         key = item.key
         if key in self._objects:
-            raise Conflict(f"{key.kind} {key.name} is still there")
+            raise NameTaken(f"{key.kind} {key.name} is still there")
         self._version += 1
         uid = item.uid or self._ids.new(key.kind, f"{key.namespace}/{key.name}#{self._version}")
         if uid in self._uids:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
-from headgate.cluster.port import ObjectChange
+from headgate.cluster.port import Listener, ObjectChange
 from headgate.kernel.objects import Key, Object
 from headgate.kubernetes import managed_fields
 from headgate.kubernetes.managed_fields import Fields
@@ -17,17 +17,14 @@ from headgate.kubernetes.resources import Document
 _ENCODER = msgspec.json.Encoder(order="sorted")
 
 
-class Listener(Protocol):
-    """A controller that runs."""
-
-    def observe(self, change: ObjectChange) -> None: ...
-
-    def replaced(self, group: str, kind: str, items: Iterable[Object]) -> None: ...
+Replaced = Callable[[str, str, Iterable[Object]], None]
+"""Told of a group and kind all objects anew, in versions that may be older than those that were told."""
 
 
 class ObjectFeed:
-    """The audience of all reflectors.
+    """The audience of all reflectors, and the port by which a real cluster is listened to.
 
+    A write is told when it is answered and once more when a watch brings it: a cache takes what is newer than what it has.
     An object that is being written is not told of until the answer is here: the answer says whose write it was, which
     a watch does not say for certain.
     """
@@ -36,6 +33,7 @@ class ObjectFeed:
         self._managers = managers
         self._clock = clock
         self._listeners: list[Listener] = []
+        self._restored: list[Replaced] = []
         self._held: dict[Key, list[ObjectChange]] = {}
         self._fields: dict[tuple[str, Key], bytes] = {}
         self._texts: dict[bytes, bytes] = {}
@@ -43,6 +41,10 @@ class ObjectFeed:
 
     def listen(self, listener: Listener) -> None:
         self._listeners.append(listener)
+
+    def when_restored(self, replaced: Replaced) -> None:
+        """After the cluster was restored from an older copy of itself, as no simulated one is."""
+        self._restored.append(replaced)
 
     def read_document(self, item: Object, document: Document) -> None:
         """Remembers which fields were applied by whom."""
@@ -71,8 +73,8 @@ class ObjectFeed:
 
     def replaced(self, group: str, kind: str, items: Iterable[Object]) -> None:
         listed = tuple(items)
-        for listener in self._listeners:
-            listener.replaced(group, kind, listed)
+        for replaced in self._restored:
+            replaced(group, kind, listed)
 
     @contextmanager
     def writing(self, key: Key) -> Iterator[None]:
@@ -92,4 +94,4 @@ class ObjectFeed:
 
     def _tell(self, change: ObjectChange) -> None:
         for listener in self._listeners:
-            listener.observe(change)
+            listener(change)

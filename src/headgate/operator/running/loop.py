@@ -12,32 +12,25 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic
 
 from headgate.cluster import port, refusals
-from headgate.cluster.controller import Announced, Controller, PlanT
-from headgate.cluster.port import Conflict, ObjectChange
+from headgate.cluster.controller import Announced, PlanT
+from headgate.cluster.port import Conflict, NotNow, ObjectChange, WriteRefused
+from headgate.cluster.refusals import Untaken
 from headgate.cluster.runner import Runner
 from headgate.kernel import instants
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Key, Object, UpdateStatus
-from headgate.kubernetes.errors import (
-    AlreadyExistsError,
-    ApiError,
-    TooManyRequestsError,
-    UnreachableError,
-)
+from headgate.kubernetes.errors import ApiError
 from headgate.kubernetes.lease import DeposedError
 from headgate.operator.running import events
 from headgate.operator.running.costly_passes import CostlyPasses
 from headgate.operator.running.events import EventRecorder, ObjectEvent
 from headgate.operator.running.meter import OperatorMeter
-from headgate.operator.running.pace import WritePace
 from headgate.operator.running.resting import RestingStatuses
 from headgate.operator.running.writing import ObjectWriter
 
 logger = logging.getLogger(__name__)
 
-PATIENCE = instants.seconds(1)
-"""How long a pass whose write was refused waits for news at first."""
 GATHERING_SECONDS = 0.01
 """News come in bursts: after the first of them so long is waited for the others."""
 PASSES_AT_ONCE = 8
@@ -46,8 +39,6 @@ MOST_AT_ONCE = 16
 LONGEST_REST_SECONDS = 60.0
 RESTORED_SECONDS = 5.0
 """A cluster that was restored from an older copy is heard of kind by kind: so long nothing is planned."""
-PASSING_TIMES = 3
-"""How often in a row a server may be busy, out of reach or ahead of what was heard before that is told as a refusal."""
 
 Prepare = Callable[[Key], Awaitable[bool]]
 """Sees to it that a request can be looked at. If not, it is asked for again when it can."""
@@ -61,11 +52,9 @@ class ControllerLoop(Generic[PlanT]):
     def __init__(
         self,
         name: str,
-        listed: Iterable[Object],
-        controller: Controller[PlanT],
+        runner: Runner[PlanT],
         writer: ObjectWriter,
         recorder: EventRecorder,
-        pace: WritePace,
         meter: OperatorMeter,
         clock: Callable[[], Instant],
         prepare: Prepare = always,
@@ -75,12 +64,11 @@ class ControllerLoop(Generic[PlanT]):
     ) -> None:
         """`is_alone` says which requests are looked at while no other is; `resting`, that statuses may wait."""
         self._name = name
+        self.runner = runner
         self._is_alone = is_alone
         self._prepare = prepare
-        self._controller = controller
         self._writer = writer
         self._recorder = recorder
-        self._pace = pace
         self._meter = meter
         self._clock = clock
         self._heard = asyncio.Event()
@@ -90,16 +78,15 @@ class ControllerLoop(Generic[PlanT]):
         self._resting = resting
         self._costs = {True: CostlyPasses(0.002, 50), False: CostlyPasses(0.02, 2)}
         """One that is made alone keeps all others waiting, so that is done seldom."""
-        self.runner: Runner[PlanT] = Runner(listed, controller, PATIENCE)
 
     def observe(self, change: ObjectChange) -> None:
-        if self._controller.watches(change.object):
+        if self.runner.controller.watches(change.object):
             self.runner.observe(change)
             self._heard.set()
 
     def replaced(self, group: str, kind: str, items: Iterable[Object]) -> None:
         """The others may still be those of before: a set that was new then, with the pods of now, would look outdated."""
-        self.runner.replaced(group, kind, filter(self._controller.watches, items))
+        self.runner.replaced(group, kind, items)
         self._held_until = time.monotonic() + RESTORED_SECONDS
         self._heard.set()
 
@@ -192,7 +179,7 @@ class ControllerLoop(Generic[PlanT]):
                 return
         except ApiError as error:
             logger.warning("%s %s cannot be prepared: %s", request.kind, request.name, error)
-            self.runner.refused(request, self._clock())
+            self.runner.failed(request, self._clock())
             return
         begin = time.thread_time()
         try:
@@ -201,7 +188,7 @@ class ControllerLoop(Generic[PlanT]):
             # One object that cannot be planned must not keep the others from it.
             logger.exception("%s %s/%s cannot be planned", request.kind, request.namespace, request.name)
             self._meter.failed(self._name)
-            self.runner.refused(request, self._clock())
+            self.runner.failed(request, self._clock())
             return
         self._costs[self._is_alone(request)].took(request, time.thread_time() - begin, self._clock())
         self._meter.passed(self._name)
@@ -217,12 +204,15 @@ class ControllerLoop(Generic[PlanT]):
             actions = actions[:-1]
             self.runner.queue.requeue(request, until)
         for batch in _batches(actions):
-            refused = await self._write(request, batch)
-            if refused is not None:
-                await self._refused(request, *refused)
+            untaken = await self._write(request, batch)
+            if untaken is not None:
+                await self._not_written(request, *untaken)
                 return
-        self.runner.written(request)
-        await self._take_back(request)
+        for taken_back in self.runner.written(request):
+            if await self._one(taken_back) is None:
+                self.runner.queue.add(request)
+            else:
+                self.runner.failed(request, self._clock())
 
     def _forget(self, request: Key) -> None:
         """It is gone, and may come back as another."""
@@ -230,13 +220,13 @@ class ControllerLoop(Generic[PlanT]):
             self._resting.forget(request)
         self._costs[self._is_alone(request)].forget(request)
 
-    async def _write(self, request: Key, batch: Sequence[Action]) -> tuple[Action, BaseException] | None:
+    async def _write(self, request: Key, batch: Sequence[Action]) -> tuple[Action, Untaken] | None:
         """The first that went wrong, and how; what was under way beside it is waited for."""
         for start in range(0, len(batch), MOST_AT_ONCE):
             part = batch[start : start + MOST_AT_ONCE]
             seen = [self._before(request, action) for action in part]
             if len(part) == 1:
-                found: list[BaseException | None] = [await self._one(part[0])]
+                found: list[Untaken | None] = [await self._one(part[0])]
             else:
                 found = await asyncio.gather(*(self._one(action) for action in part))
             for action, before, error in zip(part, seen, found, strict=True):
@@ -255,48 +245,26 @@ class ControllerLoop(Generic[PlanT]):
         is_about = isinstance(action, UpdateStatus) and action.key == request
         return self.runner.cache.get(request) if is_about else None
 
-    async def _one(self, action: Action) -> BaseException | None:
+    async def _one(self, action: Action) -> Untaken | None:
         try:
-            await self._writer.write(action, self.runner.cache)
-        except (Conflict, ApiError) as error:
-            self._meter.wrote(self._name, _verb(action), getattr(error, "reason", "") or "Conflict")
-            return error
+            await port.write(self._writer, action)
+        except (Conflict, WriteRefused) as problem:
+            self._meter.wrote(self._name, _verb(action), getattr(problem, "reason", "") or "Conflict")
+            return problem
         self._meter.wrote(self._name, _verb(action), "")
         return None
 
-    async def _refused(self, request: Key, action: Action, error: BaseException) -> None:
-        now = self._clock()
+    async def _not_written(self, request: Key, action: Action, problem: Untaken) -> None:
         name = f"{request.namespace}/{request.name}" if request.namespace else request.name
-        logger.info("a write for %s %s was refused: %s", request.kind, name, error)
-        if isinstance(error, DeposedError):
-            raise error
-        if isinstance(error, Conflict) and not isinstance(error, AlreadyExistsError):
-            self.runner.conflicted(request, now)
-            return
-        self.runner.refused(request, now)
-        is_passing = isinstance(error, TooManyRequestsError | UnreachableError)
-        if isinstance(error, TooManyRequestsError | UnreachableError) and error.after_seconds:
-            self._pace.pause(error.after_seconds)
+        logger.info("a write for %s %s was refused: %s", request.kind, name, problem)
+        if isinstance(problem, DeposedError):
+            raise problem
         about = self.runner.cache.get(request)
-        if about is None:
-            return
-        if not is_passing:
-            self._recorder.tell(
-                ObjectEvent(about, "Warning", Reason.WRITE_REFUSED, f"a write was refused: {error}")
-            )
-        may_pass = is_passing or isinstance(error, AlreadyExistsError)
-        if not may_pass or self.runner.queue.failures(request) >= PASSING_TIMES:
-            for told in refusals.told(about, action, str(error), now):
-                await self._one(told)
-
-    async def _take_back(self, request: Key) -> None:
-        """That a write was refused, now that all were taken; what follows from that is for another pass."""
-        about = self.runner.cache.get(request)
-        for told in refusals.taken_back(about) if about is not None else ():
-            if await self._one(told) is None:
-                self.runner.queue.add(request)
-            else:
-                self.runner.refused(request, self._clock())
+        if about is not None and not refusals.is_for_news(problem) and not isinstance(problem, NotNow):
+            message = f"a write was refused: {problem}"
+            self._recorder.tell(ObjectEvent(about, "Warning", Reason.WRITE_REFUSED, message))
+        for told in self.runner.not_written(request, action, problem, self._clock()):
+            await self._one(told)
 
     def _announce(self, announced: Iterable[Announced]) -> None:
         for each in announced:

@@ -8,8 +8,10 @@ import time
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
+from headgate.cluster.runner import Runner
 from headgate.graph.controller import GraphPlan
 from headgate.graph.reconcile.accepted_graphs import is_definition
+from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery, UnknownKindError
@@ -32,6 +34,8 @@ from headgate.workload.plan.planner import WorkloadPlan
 
 logger = logging.getLogger(__name__)
 
+_PATIENCE = instants.seconds(1)
+"""How long a pass whose write was refused waits for news at first."""
 _REQUEUE_SECONDS = 5.0
 _LOOK_FOR_OPTIONAL_KINDS_SECONDS = 60.0
 
@@ -155,30 +159,32 @@ class Term:
                 logger.info("what the cluster serves is not told: %s", error)
 
     def _workload_loop(self, watches: Watches, feed: ObjectFeed) -> ControllerLoop[WorkloadPlan]:
-        controller = workloads.controller()
+        runner = Runner(watches, workloads.controller(), _PATIENCE)
         writer = ObjectWriter(
             self._fenced,
             self._discovery,
+            runner.cache,
             watches,
             feed,
             self._pace,
             manager=workloads.MANAGER,
-            by=controller.name,
+            by=runner.controller.name,
             read=workloads.read,
         )
-        loop = ControllerLoop(
-            "workloads", watches, controller, writer, self._recorder, self._pace, self._meter, self._clock
-        )
-        feed.listen(loop)
+        loop = ControllerLoop("workloads", runner, writer, self._recorder, self._meter, self._clock)
+        feed.listen(loop.observe)
+        feed.when_restored(loop.replaced)
         return loop
 
     def _graph_loop(
         self, preparation: graphs.GraphPreparation, watches: Watches, feed: ObjectFeed
     ) -> ControllerLoop[GraphPlan]:
         controller = preparation.controller
+        runner: Runner[GraphPlan] = Runner(watches, controller, _PATIENCE)
         writer = ObjectWriter(
             self._fenced,
             self._discovery,
+            runner.cache,
             watches,
             feed,
             self._pace,
@@ -188,11 +194,9 @@ class Term:
         )
         loop: ControllerLoop[GraphPlan] = ControllerLoop(
             "graphs",
-            watches,
-            controller,
+            runner,
             writer,
             self._recorder,
-            self._pace,
             self._meter,
             self._clock,
             preparation.prepare,
@@ -200,7 +204,8 @@ class Term:
             resting=RestingStatuses(),
         )
         preparation.drive(loop)
-        feed.listen(loop)
+        feed.listen(loop.observe)
+        feed.when_restored(loop.replaced)
         return loop
 
     async def _measure(self) -> None:

@@ -1,29 +1,19 @@
-"""Actions of plans as writes to an API server, each with a precondition: what was seen is what is changed."""
+"""Writes to an API server, as those of the port: each with a precondition, that what was seen is what is changed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 import msgspec
 
-from headgate.cluster import port
-from headgate.cluster.cache import ObjectCache
-from headgate.cluster.port import Conflict
+from headgate.cluster.port import Conflict, NotNow, ReadPort, WriteRefused
 from headgate.graph.reconcile import revisions
-from headgate.kernel.objects import (
-    Action,
-    Create,
-    DeleteObject,
-    Key,
-    Object,
-    OwnerReference,
-    Update,
-    UpdateStatus,
-)
+from headgate.kernel.objects import Key, Object, OwnerReference
 from headgate.kubernetes import managed_fields, objects
 from headgate.kubernetes.discovery import Discovery
-from headgate.kubernetes.errors import NotFoundError
+from headgate.kubernetes.errors import ApiError, NotFoundError, TooManyRequestsError, UnreachableError
 from headgate.kubernetes.fencing import FencedClient
 from headgate.kubernetes.reflector import ReadObject
 from headgate.kubernetes.resources import ApiResource, Document
@@ -43,12 +33,13 @@ class WatchedKinds(Protocol):
 
 
 class ObjectWriter:
-    """One controller's. Raises what the API server answers; its writes are told at once."""
+    """One controller's, to be awaited. What is written is told to the feed as soon as it is answered."""
 
     def __init__(
         self,
         client: FencedClient,
         discovery: Discovery,
+        heard: ReadPort,
         watched: WatchedKinds,
         feed: ObjectFeed,
         pace: WritePace,
@@ -58,10 +49,12 @@ class ObjectWriter:
         applied: Callable[[Object | None, Object], None] | None = None,
         read: ReadObject = objects.read,
     ) -> None:
-        """`read` is how the controller keeps objects; `applied` is shown what an object was, and what the server has after it was made or changed, with those labels
-        and annotations alone that are this controller's."""
+        """`heard` is what the controller knows of the cluster, by which its plans are made. `read` is how it keeps objects;
+        `applied` is shown what an object was, and what the server has after it was made or changed, with those labels and
+        annotations alone that are this controller's."""
         self._client = client
         self._discovery = discovery
+        self._heard = heard
         self._watched = watched
         self._feed = feed
         self._pace = pace
@@ -83,24 +76,52 @@ class ObjectWriter:
         """None if nothing was put off."""
         return self._retired.due_in_seconds()
 
-    async def write(self, action: Action, cache: ObjectCache) -> None:
-        with self._feed.writing(port.key_of(action)):
-            match action:
-                case Create(object=item):
-                    await self._create(item, cache)
-                case Update(object=item):
-                    await self._update(item, cache)
-                case UpdateStatus(key=key, uid=uid, status=status):
-                    await self._update_status(_seen(cache, key, uid), status, cache)
-                case DeleteObject(key=key, uid=uid, resource_version=version):
-                    seen = cache.get(key)
-                    # What went by itself meanwhile is what was wanted.
-                    if seen is not None and seen.uid == uid and not self._retired.take(seen):
-                        await self._delete(seen, version)
+    async def create(self, item: Object) -> None:
+        with self._writing(item.key):
+            await self._create(item)
 
-    async def _create(self, item: Object, cache: ObjectCache) -> None:
+    async def update(self, item: Object) -> None:
+        with self._writing(item.key):
+            await self._update(item, self._seen(item.key, item.uid))
+
+    async def update_status(self, key: Key, uid: str, status: Document) -> None:
+        with self._writing(key):
+            await self._update_status(self._seen(key, uid), status)
+
+    async def delete(self, key: Key, uid: str, resource_version: int | None) -> None:
+        """What went by itself meanwhile is what was wanted."""
+        with self._writing(key):
+            if self._heard.get(key) is None:
+                return
+            seen = self._seen(key, uid)
+            if not self._retired.take(seen):
+                await self._delete(seen, resource_version)
+
+    @contextmanager
+    def _writing(self, key: Key) -> Iterator[None]:
+        """What watches say of the object meanwhile is told afterwards, and what the server answers instead in the words of
+        the port. Some of its errors are that already: those that news will end."""
+        with self._feed.writing(key):
+            try:
+                yield
+            except Conflict:
+                raise
+            except (TooManyRequestsError, UnreachableError) as error:
+                if error.after_seconds:
+                    self._pace.pause(error.after_seconds)
+                raise NotNow(str(error), reason=error.reason) from error
+            except ApiError as error:
+                raise WriteRefused(str(error), reason=error.reason) from error
+
+    def _seen(self, key: Key, uid: str) -> Object:
+        seen = self._heard.get(key)
+        if seen is None or (uid and seen.uid != uid):
+            raise Conflict(f"{key.kind} {key.name} is not there any more")
+        return seen
+
+    async def _create(self, item: Object) -> None:
         resource = await self._discovery.find(item.api_version, item.kind)
-        written = self._document(item, cache)
+        written = self._document(item)
         if len(written["metadata"].get("ownerReferences", ())) != len(item.owners):
             raise Conflict(f"the owner of {item.kind} {item.name} is not there any more")
         is_status_apart = _has_status_apart(resource)
@@ -127,13 +148,12 @@ class ObjectWriter:
         finally:
             self._feed.wrote(made, None, self._by)
 
-    async def _update(self, item: Object, cache: ObjectCache) -> None:
+    async def _update(self, item: Object, seen: Object) -> None:
         """Others may hold fields of what is put back: it is this operator's object, so they are taken from them, less
         and less often if they come back for them."""
-        seen = _seen(cache, item.key, item.uid)
         if seen.resource_version != item.resource_version:
             raise Conflict(f"{item.kind} {item.name} has moved on")
-        before, wanted = self._document(seen, cache), self._document(item, cache)
+        before, wanted = self._document(seen), self._document(item)
         patch = translation.difference(before, wanted)
         if not patch:
             return
@@ -167,13 +187,13 @@ class ObjectWriter:
             self._contested.wrote(item.key, seen.uid, patch)
         self._tell(answer, resource, seen)
 
-    async def _update_status(self, seen: Object, status: Document, cache: ObjectCache) -> None:
+    async def _update_status(self, seen: Object, status: Document) -> None:
         resource = await self._discovery.find(seen.api_version, seen.kind)
         await self._pace.turn()
         if _has_status_apart(resource):
             made = await self._apply_status(resource, seen, status)
         else:
-            made = await self._replace_status(resource, seen, status, cache)
+            made = await self._replace_status(resource, seen, status)
         self._feed.wrote(made, seen, self._by)
 
     async def _apply_status(self, resource: ApiResource, seen: Object, status: Document) -> Object:
@@ -192,12 +212,10 @@ class ObjectWriter:
         )
         return self._read(answer, resource)
 
-    async def _replace_status(
-        self, resource: ApiResource, seen: Object, status: Document, cache: ObjectCache
-    ) -> Object:
+    async def _replace_status(self, resource: ApiResource, seen: Object, status: Document) -> Object:
         """Of a kind whose status is a field like others, and which is nobody else's: the object as it was seen, with
         another status."""
-        written = self._document(seen, cache)
+        written = self._document(seen)
         written["metadata"] |= {"uid": seen.uid, "resourceVersion": str(seen.resource_version)}
         answer = await self._client.update(resource, {**written, "status": status}, manager=self._manager)
         return self._read(answer, resource)
@@ -253,17 +271,14 @@ class ObjectWriter:
             ),
         )
 
-    def _document(self, item: Object, cache: ObjectCache) -> Document:
-        def version(owner: OwnerReference, namespace: str) -> str | None:
-            return self._owner_version(owner, namespace, cache)
+    def _document(self, item: Object) -> Document:
+        return translation.document(item, self._owner_version)
 
-        return translation.document(item, version)
-
-    def _owner_version(self, owner: OwnerReference, namespace: str, cache: ObjectCache) -> str | None:
+    def _owner_version(self, owner: OwnerReference, namespace: str) -> str | None:
         kinds = self._watched.of_kind(owner.kind)
         for resource in kinds:
             place = namespace if resource.is_namespaced else ""
-            found = cache.get(Key(resource.group, resource.kind, place, owner.name))
+            found = self._heard.get(Key(resource.group, resource.kind, place, owner.name))
             if found is not None and found.uid == owner.uid:
                 return resource.api_version
         return kinds[0].api_version if len(kinds) == 1 else None
@@ -278,10 +293,3 @@ def _is_ours_whole(item: Object) -> bool:
 def _has_status_apart(resource: ApiResource) -> bool:
     """Where nobody asked discovery nothing is known, and most kinds have it so."""
     return "status" in resource.subresources or not resource.verbs
-
-
-def _seen(cache: ObjectCache, key: Key, uid: str) -> Object:
-    found = cache.get(key)
-    if found is None or (uid and found.uid != uid):
-        raise Conflict(f"{key.kind} {key.name} is not there any more")
-    return found
