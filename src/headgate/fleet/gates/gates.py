@@ -18,7 +18,7 @@ from headgate.fleet.rules.spec import GateStage, RuleSpec
 from headgate.fleet.state import wakes
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import AnyRule, Target, VersionNode
-from headgate.kernel import decisions, instants
+from headgate.kernel import decisions
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 
@@ -94,26 +94,14 @@ def frozen(state: State, target: Target, now: Instant) -> GateResult:
     freeze = state.freeze_on(target, now) if state.freezes else None
     if freeze is None:
         return NOT_FROZEN
-    until = (
-        f" until {instants.show_to_the_second(freeze.expires_at)}" if freeze.expires_at is not None else ""
-    )
-    who = f" by {freeze.user}" if freeze.user else ""
-    verdict = decisions.pending(
-        Reason.FROZEN,
-        f"frozen by {freeze.name}{who} since {instants.show_to_the_second(freeze.created_at)}{until}: {freeze.reason}",
-        requeue_at=freeze.expires_at,
-        freeze=freeze.name,
-    )
-    return GateResult(None, always_on.FREEZE, verdict, (wakes.FREEZES,))
+    return GateResult(None, always_on.FREEZE, always_on.judge_freeze(freeze), (wakes.FREEZES,))
 
 
 def paused(version: VersionNode) -> GateResult | None:
     """What somebody has paused starts nothing more, also in a cycle that has begun."""
     if version.object.status != "paused":
         return None
-    verdict = decisions.pending(
-        Reason.PAUSED, f"{version.tag} is paused", paused=f"{version.object.deployment}/{version.tag}"
-    )
+    verdict = always_on.judge_pause(version.object)
     return GateResult(None, always_on.PAUSE, verdict, (wakes.versions(version.object.deployment),))
 
 
