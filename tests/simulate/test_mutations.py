@@ -8,9 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
+import smallest
+from headgate.fleet import rules
 from headgate.fleet.cycles import cycle, jobs, ordering
 from headgate.fleet.engine import snapshot
-from headgate.fleet.gates import gates, version_dependencies
+from headgate.fleet.gates import breakers, gates, judges, version_dependencies
 from headgate.fleet.model import objects as model
 from headgate.fleet.rules import approval
 from headgate.fleet.state import catalog, holds, state, wakes
@@ -96,10 +98,29 @@ def test_a_gate_that_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert broken_by(monkeypatch, fault, signal, publish(), objects=[*fleet(), closed]) == ["NoGateSkipped"]
 
 
+ALWAYS_JUDGED = [
+    kind for kind, spec in rules.KINDS.items() if spec in judges.OF_SPEC and kind != "scopedVersion"
+]
+
+
+@pytest.mark.parametrize("kind", ALWAYS_JUDGED)
+def test_a_rule_that_is_asked_at_no_stage(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """As if its file named none, or one at which nobody asks."""
+
+    def fault(patched: pytest.MonkeyPatch) -> None:
+        for name in ("_OF_VERSION", "_OF_PACE", "_OF_MOMENT"):
+            table = dict(getattr(gates, name))
+            table.pop(rules.KINDS[kind], None)
+            patched.setattr(gates, name, table)
+
+    objects = [*fleet(), policy("the rule", {kind: smallest.RULES.get(kind, {})})]
+    assert broken_by(monkeypatch, fault, publish(), objects=objects) == ["NoGateSkipped"]
+
+
 def test_a_window_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     def fault(patched: pytest.MonkeyPatch) -> None:
         allowed = decisions.allowed("open at all times")
-        patched.setattr(gates, "window", lambda rule, *_: state.GateResult(rule, rule.kind, allowed))
+        patched.setattr(judges, "window", lambda rule, *_: state.GateResult(rule, rule.kind, allowed))
 
     assert broken_by(monkeypatch, fault, publish(), objects=[*fleet(), NIGHTS]) == ["NoGateSkipped"]
 
@@ -320,7 +341,7 @@ FAILING = [{"match": "version.tag == 'v1'", "outcomes": ["failure"]}]
 
 
 def _no_line_stops(patched: pytest.MonkeyPatch) -> None:
-    patched.setattr(gates, "rollout_stopped", lambda *_: None)
+    patched.setattr(breakers, "rollout_stopped", lambda *_: None)
 
 
 def test_a_line_that_does_not_stop(monkeypatch: pytest.MonkeyPatch) -> None:

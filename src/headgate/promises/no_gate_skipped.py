@@ -11,7 +11,7 @@ In a graph: every unit that a plan lets go, and every instance that it lets on, 
 depends on and with its gates.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from headgate import cel
@@ -32,17 +32,17 @@ from headgate.promises.books.stopped_lines import StoppedLines
 Bound = tuple[model.Policy, model.Rule]
 
 _JUDGED_AGAIN = frozenset({"approval", "versionSelector", "deploymentWindow", "deploymentDependency"})
-_OF_MOMENT = frozenset({"deploymentWindow", "failureBudget"})
-_ASKED = _OF_MOMENT | {
-    "approval",
-    "environmentProgression",
-    "gate",
-    "gradualRollout",
-    "versionCooldown",
-    "versionSelector",
+NOT_ALWAYS_ASKED: Mapping[str, str] = {
+    "scopedVersion": "asked only about a version that has a targetSelector",
+    "deploymentBracket": "of starts in a group; what comes first there is judged again",
+    "deploymentDependency": "not asked where it names nobody else; judged again",
+    "resourceConcurrency": "a budget, which BudgetNeverExceeded counts",
+    "retry": "of attempts that have ended",
+    "rollback": "of attempts that have ended",
+    "verification": "of what was deployed",
 }
-"""Rules that are asked about every ordinary start, whatever the fleet looks like."""
-_LOOKED_AT = _JUDGED_AGAIN | _ASKED
+"""Rules that an ordinary start need not have been asked about, each with the reason. All others it must, whatever a rule's
+file says of its stage: one that the engine forgets to ask is not forgotten here as well."""
 _SETTLED_WITHOUT_A_JOB = frozenset({"unchanged", "dropped", "skipped"})
 
 
@@ -134,7 +134,7 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
         if job.kind == "deploy" and job.group is None:
             asked = {judged.rule.id for judged in verdicts if judged.rule is not None}
             for policy, rule in self._rules(TargetKey.of_job(job)):
-                if rule.kind in _ASKED and rule.id not in asked:
+                if rule.kind not in NOT_ALWAYS_ASKED and rule.id not in asked:
                     yield f"without being asked about by {policy.name}, {rule.label}"
 
     def _may_be_skipped(self, rule: model.Rule, job: records.Job, now: Instant) -> bool:
@@ -312,7 +312,9 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
         found = self._rules_by_target.get(target)
         if found is None:
             found = self._rules_by_target[target] = [
-                (policy, rule) for policy, rule in self.mirror.rules_over(*target) if rule.kind in _LOOKED_AT
+                (policy, rule)
+                for policy, rule in self.mirror.rules_over(*target)
+                if rule.kind in _JUDGED_AGAIN or rule.kind not in NOT_ALWAYS_ASKED
             ]
         return found
 

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 from headgate.fleet.model.changes import Vote
-from headgate.fleet.rules.approval import Approval
-from headgate.fleet.rules.scoped_version import ScopedVersion
-from headgate.fleet.state import candidates
+from headgate.fleet.rules.spec import AskedVotes
+from headgate.fleet.state import candidates, votes
 from headgate.fleet.state.state import State
-from headgate.fleet.state.units import BoundRule, Pair, VersionNode
+from headgate.fleet.state.units import Pair, VersionNode
 
 NEWEST_VERSIONS = 20
 """Of each deployment; older ones have been decided on long ago."""
@@ -20,26 +19,23 @@ def approvals(state: State) -> Iterator[Vote]:
     for deployment in state.deployments.values():
         for pair in deployment.pairs.values():
             for version in deployment.versions[-NEWEST_VERSIONS:]:
-                yield from _votes_on(version, pair, _rules_asking(version, pair))
+                yield from _votes_on(version, pair, _asked(version, pair))
 
 
-def _rules_asking(version: VersionNode, pair: Pair) -> list[BoundRule[Approval | ScopedVersion]]:
-    found: dict[str, BoundRule[Approval | ScopedVersion]] = {}
+def _asked(version: VersionNode, pair: Pair) -> list[AskedVotes]:
+    asked: dict[str, AskedVotes] = {}
     seen: set[int] = set()
     for target in candidates.scoped_targets(pair, version).values():
         if target.record.deployed == version.id or id(target.rules) in seen:
             continue
         seen.add(id(target.rules))
-        found |= {rule.id: rule for rule in target.rules.of(Approval)}
-        found |= {rule.id: rule for rule in target.rules.of(ScopedVersion) if version.scope}
-    return list(found.values())
+        asked |= votes.asked_of(target, version)
+    return list(asked.values())
 
 
-def _votes_on(
-    version: VersionNode, pair: Pair, rules: list[BoundRule[Approval | ScopedVersion]]
-) -> Iterator[Vote]:
-    needed = max((_needed(rule) for rule in rules), default=0)
-    roles = {role for rule in rules for role in getattr(rule.spec, "roles", None) or ()}
+def _votes_on(version: VersionNode, pair: Pair, asked: list[AskedVotes]) -> Iterator[Vote]:
+    needed = max((one.count for one in asked), default=0)
+    roles = {role for one in asked for role in one.roles or ()}
     for number in range(1, needed + 1):
         yield Vote(
             pair.deployment.name,
@@ -50,8 +46,3 @@ def _votes_on(
             REASON,
             tuple(sorted(roles)),
         )
-
-
-def _needed(rule: BoundRule[Approval | ScopedVersion]) -> int:
-    spec = rule.spec
-    return spec.min_approvals if isinstance(spec, Approval) else spec.require_approvals

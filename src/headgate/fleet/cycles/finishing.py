@@ -48,7 +48,7 @@ def verdict_of(state: State, site: Site, group: Group, member: Member) -> GateRe
         )
     else:
         verdict = decisions.allowed("nothing else runs in this group any more")
-    return GateResult(site.rule, "deploymentBracket", verdict, (wakes.resource(site.resource.name),))
+    return GateResult(site.rule, site.rule.kind, verdict, (wakes.resource(site.resource.name),))
 
 
 def _post_hooks_before(state: State, site: Site, group: Group, member: Member) -> list[Member]:

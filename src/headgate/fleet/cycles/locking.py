@@ -5,19 +5,13 @@ A cycle brings its resource to versions that were allowed together; what is publ
 
 from __future__ import annotations
 
-import msgspec
-
+from headgate.fleet import rules
 from headgate.fleet.cycles import choosing, giving_up, jobs, prerequisites, running, shape
 from headgate.fleet.cycles.choosing import Locks
 from headgate.fleet.cycles.targets import has_failed
 from headgate.fleet.gates import dependencies, gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import MEMBER_UNDER_WAY, Group, GroupStatus, JobKind, Member
-from headgate.fleet.rules.environment_progression import EnvironmentProgression
-from headgate.fleet.rules.failure_budget import FailureBudget
-from headgate.fleet.rules.gate import Gate
-from headgate.fleet.rules.gradual_rollout import GradualRollout
-from headgate.fleet.rules.version_selector import VersionSelector
 from headgate.fleet.state import candidates, rollbacks, variables, wakes
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site, Target, VersionNode
@@ -91,14 +85,11 @@ def _goes_alone(state: State, site: Site, group: Group) -> bool:
     )
 
 
-_MAY_HOLD: tuple[type[msgspec.Struct], ...] = (
-    GradualRollout, FailureBudget, Gate, VersionSelector, EnvironmentProgression
-)  # fmt: skip
-"""What a lock may have to wait for, or may come to be denied by, before its group starts."""
+_MAY_HOLD = rules.specs_with(lambda traits: traits.may_hold_a_lock)
 
 
 def _may_be_held(site: Site, target: Target) -> bool:
-    if any(target.rules.of(kind) for kind in _MAY_HOLD):
+    if any(target.rules.of(spec) for spec in _MAY_HOLD):
         return True
     return any(upstream.site is not site for upstream in dependencies.all_upstreams(target))
 

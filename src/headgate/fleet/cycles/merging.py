@@ -5,6 +5,7 @@ from __future__ import annotations
 from headgate.fleet.cycles import locking, prerequisites, readiness, running
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group, Member
+from headgate.fleet.rules import always_on
 from headgate.fleet.state import holds, wakes
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site
@@ -25,7 +26,7 @@ def try_to_join(state: State, site: Site, group: Group, now: Instant, blockers: 
     ):
         return False
     for one in readiness.joining_verdicts(state, site, host, group, now):
-        if not one.is_allowed and one.kind != "freeze":
+        if not one.is_allowed and one.kind != always_on.FREEZE:
             blockers.add(one)
             return False
     if not host.slot_released and not _takes_slots(state, site, host, group, now, blockers):

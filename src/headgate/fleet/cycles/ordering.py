@@ -158,7 +158,7 @@ def _hooks_verdict(state: State, site: Site, group: Group, member: Member) -> Ga
         )
     else:
         verdict = decisions.allowed(f"{what} of this group are done")
-    return GateResult(site.rule, "deploymentBracket", verdict, (wakes.resource(site.resource.name),))
+    return GateResult(site.rule, site.rule.kind, verdict, (wakes.resource(site.resource.name),))
 
 
 def _inside(site: Site, group: Group, other: Target) -> Member | None:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from headgate.fleet import rules
 from headgate.fleet.cycles import ordering
 from headgate.fleet.cycles.targets import turn_wakes, windows_for
-from headgate.fleet.gates import gates, rollouts
+from headgate.fleet.gates import breakers, gates, rollouts
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group, Member
 from headgate.fleet.rules import gradual_rollout
@@ -107,7 +108,7 @@ def _stops(state: State, running: list[Runner], now: Instant) -> Iterator[GateRe
     """Lines of the members' versions that failures have stopped."""
     for target, version in running:
         for rule in target.rules.of(GradualRollout):
-            stopped = gates.rollout_stopped(state, rule, version, target)
+            stopped = breakers.rollout_stopped(state, rule, version, target)
             if stopped is not None and gates.skipped(state, rule, version, target, now) is None:
                 yield stopped
 
@@ -123,7 +124,7 @@ def _own_jobs(state: State, site: Site, group: Group) -> Iterator[GateResult]:
                 Reason.AWAITING_CYCLE,
                 f"waits for {job.deployment} {job.tag}, whose own job is {job.status} since {since}",
             )
-            yield GateResult(site.rule, "deploymentBracket", verdict, (wakes.resource(site.resource.name),))
+            yield GateResult(site.rule, site.rule.kind, verdict, (wakes.resource(site.resource.name),))
 
 
 def _denied_members(state: State, site: Site, group: Group, now: Instant) -> Iterator[GateResult]:
@@ -151,19 +152,20 @@ def moment_verdicts(
 ) -> Iterator[GateResult]:
     """Every member that will run must pass; what several are told alike is said once.
 
-    Gates are not asked about hooks: a hook changes with its next cycle, whatever the rollout is about. A cycle that only
-    goes back is held neither by a gate nor by a budget that was spent: it is the repair.
+    What judges each target is not asked about hooks: a hook changes with its next cycle, whatever the rollout is about. A
+    cycle that only goes back is held neither by a gate nor by a budget that was spent: it is the repair.
     """
-    waived = ("gate", "failureBudget") if _only_goes_back(site, group) else ()
+    is_repair_alone = _only_goes_back(site, group)
     said: set[tuple[str, str]] = set()
     for target, version in running:
         for one in gates.of_moment(state, target, version, now):
-            if one is gates.NOT_FROZEN or one.kind in waived:
+            traits = rules.TRAITS[one.kind]
+            if one is gates.NOT_FROZEN or (is_repair_alone and traits.lets_repairs_pass):
                 continue
-            if one.kind == "gate" and _is_hook(group, target):
+            if traits.is_of_each_target and _is_hook(group, target):
                 continue
             key = (one.rule.id if one.rule is not None else one.kind, one.verdict.message)
-            if one.kind == "gate" or key not in said:
+            if traits.is_of_each_target or key not in said:
                 said.add(key)
                 yield one
 
@@ -184,13 +186,13 @@ def rollout_verdicts(
                 yield skip
                 continue
             # A line is stopped by version, so each member is asked; the turn is that of the resource.
-            stopped = gates.rollout_stopped(state, rule, version, target)
+            stopped = breakers.rollout_stopped(state, rule, version, target)
             if stopped is not None:
                 yield stopped
             if not shared and _is_hook(group, target):
                 if stopped is None and rule.spec.stop_after_failures is not None:
                     verdict = decisions.allowed("a hook has no turn of its own, and the line is not stopped")
-                    yield GateResult(rule, rule.kind, verdict, gates.stop_wakes(rule, version))
+                    yield GateResult(rule, rule.kind, verdict, breakers.stop_wakes(rule, version))
                 continue
             if shared and rule.id in asked:
                 continue
@@ -203,7 +205,7 @@ def rollout_verdicts(
             concerned = _locked(state, group) if shared else [version]
             members = [target for target, _ in running]
             asked_about = [one for _, one in running] if shared else [version]
-            behind, reasons = None, (*turn_wakes(*members), *gates.stop_wakes(rule, *asked_about))
+            behind, reasons = None, (*turn_wakes(*members), *breakers.stop_wakes(rule, *asked_about))
             if rule.spec.advance_on == "success":
                 behind = rollouts.site_behind(state, site, concerned, rule, now)
                 reasons = (*reasons, *rollouts.success_wakes(*members))
@@ -276,11 +278,7 @@ def _is_ordered(member: Member) -> bool:
 
 def start_key(state: State, site: Site, group: Group) -> StartKey:
     position = 0
-    if not group.without_window and any(
-        rule.kind == "gradualRollout"
-        for target in site.members.values()
-        for rule in target.rules.of(GradualRollout)
-    ):
+    if not group.without_window and any(t.rules.of(GradualRollout) for t in site.members.values()):
         position, _ = site_position(state, site, group)
     rank = REPAIR if is_repair(site, group) else NEW
     return (rank, position, group.ready_at or group.created_at, site.resource.name, site.sort_key)

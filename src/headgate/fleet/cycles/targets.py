@@ -11,8 +11,9 @@ from typing import Literal
 
 import msgspec
 
+from headgate.fleet import rules
 from headgate.fleet.cycles import jobs, retries, withdrawing
-from headgate.fleet.gates import dependencies, gates, rejecting, rollouts
+from headgate.fleet.gates import breakers, dependencies, gates, judges, rejecting, rollouts
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import JobKind, Variables
 from headgate.fleet.rules import gradual_rollout
@@ -294,7 +295,7 @@ def verdicts_of_same_version(state: State, target: Target, now: Instant) -> Iter
     yield gates.frozen(state, target, now)
     for rule in target.rules.of(DeploymentWindow):
         skip = gates.skipped(state, rule, state.version(target.record.deployed), target, now)
-        yield skip if skip is not None else gates.window(rule, target, now)
+        yield skip if skip is not None else judges.window(rule, target, now)
 
 
 def _ordered(
@@ -334,7 +335,7 @@ def verdicts_of(state: State, target: Target, version: VersionNode, now: Instant
     clock: Instant | None = version.published_at
     waiting_for: list[str] = []
     for one in gates.of_version(state, target, version, now):
-        if one.kind in CLOCK_KINDS:
+        if rules.TRAITS[one.kind].keeps_time:
             if not one.is_allowed:
                 waiting_for.append(one.kind)
             elif one.verdict.satisfied_at is not None and clock is not None:
@@ -373,10 +374,10 @@ def rollout_of(
             continue
         behind, reasons = None, turn_wakes(target)
         if rule.spec.stop_after_failures is not None:
-            stopped = gates.rollout_stopped(state, rule, version, target)
+            stopped = breakers.rollout_stopped(state, rule, version, target)
             if stopped is not None:
                 yield stopped
-            reasons = (*reasons, *gates.stop_wakes(rule, version))
+            reasons = (*reasons, *breakers.stop_wakes(rule, version))
         position, total = rollouts.position_of_target(target, version, rule.spec.group_by)
         if rule.spec.advance_on == "success":
             behind = rollouts.target_behind(state, target, version, rule, position, now)
@@ -433,7 +434,4 @@ def denied_by_two_brackets(target: Target) -> GateResult | None:
         f"two bracket rules apply to this target, allowed is one: {names}",
         brackets=[rule.policy.name for rule in brackets],
     )
-    return GateResult(brackets[0], "deploymentBracket", verdict)
-
-
-CLOCK_KINDS = frozenset({"approval", "scopedVersion", "environmentProgression"})
+    return GateResult(brackets[0], brackets[0].kind, verdict)

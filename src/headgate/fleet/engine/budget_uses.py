@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from headgate.fleet.gates import gates
+from headgate.fleet.gates import breakers
 from headgate.fleet.rules import failure_budget
 from headgate.fleet.rules.failure_budget import FailureBudget
 from headgate.fleet.rules.gradual_rollout import GradualRollout
@@ -44,15 +44,15 @@ def _of_slots(table: SlotTable) -> BudgetUse:
 def _failure_budgets(state: State, rule: BoundRule[FailureBudget]) -> Iterator[BudgetUse]:
     """One for each scope in which the rule has targets."""
     scopes = {
-        gates.breaker_scope(rule, target)
+        breakers.scope_of(rule, target)
         for target in state.targets.values()
         if any(one.id == rule.id for one in target.rules.of(FailureBudget))
     }
     for scope in sorted(scopes):
         breaker = state.breakers.get((rule.id, scope))
-        limit = failure_budget.allowance(rule.spec, gates.budget_total(state, rule, scope))
+        limit = failure_budget.allowance(rule.spec, breakers.total(state, rule, scope))
         stopped_at = breaker.stopped_at if breaker is not None else None
-        environment, value = gates.parts_of_scope(scope)
+        environment, value = breakers.parts_of_scope(scope)
         shown = units.render_value(value) if value is not None else None
         yield _use(
             FAILURES,
@@ -60,7 +60,7 @@ def _failure_budgets(state: State, rule: BoundRule[FailureBudget]) -> Iterator[B
             environment,
             shown,
             limit,
-            _holders(gates.failed_in(state, rule, scope)),
+            _holders(breakers.failed_in(state, rule, scope)),
             stopped_at,
         )
 

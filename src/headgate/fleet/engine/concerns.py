@@ -12,12 +12,9 @@ import msgspec
 
 from headgate.fleet.engine import explain_verdicts, selections
 from headgate.fleet.model import objects as model
-from headgate.fleet.rules.approval import Approval
-from headgate.fleet.rules.scoped_version import ScopedVersion
-from headgate.fleet.state import candidates
+from headgate.fleet.state import candidates, votes
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import (
-    BoundRule,
     DeploymentNode,
     EnvironmentNode,
     Pair,
@@ -79,13 +76,13 @@ def of_vote(state: State, version: VersionNode, environment: str, roles: Sequenc
     what = f"{version.object.deployment} {version.tag} in {environment}"
     pair = state.deployments[version.object.deployment].pairs.get(environment)
     scoped = candidates.scoped_targets(pair, version).values() if pair is not None else ()
-    asking = [target for target in scoped if any(True for _ in _asking(target, version))]
+    asking = [target for target in scoped if votes.asked_of(target, version)]
     if not asking:
         why = "no policy asks for an approval" if scoped else "it has no release target"
         return of((), f"{why} of {what}: the vote changes nothing")
-    rules = {rule.id: rule for target in asking for rule in _asking(target, version)}
-    if not any(_counts(rule, roles) for rule in rules.values()):
-        wanted = sorted({role for rule in rules.values() for role in _roles(rule) or ()})
+    asked = {rule: one for target in asking for rule, one in votes.asked_of(target, version).items()}
+    if not any(one.roles is None or not set(one.roles).isdisjoint(roles) for one in asked.values()):
+        wanted = sorted({role for one in asked.values() for role in one.roles or ()})
         return of(
             [one.name for one in asking], f"the vote does not count: it needs the role {' or '.join(wanted)}"
         )
@@ -100,21 +97,6 @@ def _is_ahead(state: State, target: Target, version: VersionNode) -> bool:
     """What is older than that which runs there asks nobody: it is not the next."""
     runs = state.version(target.record.deployed)
     return runs is None or version.sort_key > runs.sort_key
-
-
-def _asking(target: Target, version: VersionNode) -> Iterator[BoundRule[Approval | ScopedVersion]]:
-    yield from (rule for rule in target.rules.of(Approval) if rule.spec.min_approvals > 0)
-    if version.scope is not None:
-        yield from (rule for rule in target.rules.of(ScopedVersion) if rule.spec.require_approvals > 0)
-
-
-def _counts(rule: BoundRule[Approval | ScopedVersion], roles: Sequence[str]) -> bool:
-    wanted = _roles(rule)
-    return wanted is None or bool(set(wanted) & set(roles))
-
-
-def _roles(rule: BoundRule[Approval | ScopedVersion]) -> Sequence[str] | None:
-    return rule.spec.roles if isinstance(rule.spec, Approval) else None
 
 
 def of_skip(state: State, skip: model.Skip, now: Instant, what: str = "the skip") -> Concern:

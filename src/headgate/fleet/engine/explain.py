@@ -11,6 +11,7 @@ from typing import Literal, cast
 
 import msgspec
 
+from headgate.fleet import rules
 from headgate.fleet.cycles import hooks, shape
 from headgate.fleet.engine import (
     explain_attempts,
@@ -32,8 +33,6 @@ from headgate.fleet.state.units import Site, Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.documents import Moment
 from headgate.kernel.instants import Instant
-
-_WHATEVER_THE_VERSION = frozenset({"verification", "failureBudget", "freeze"})
 
 
 class RuleLine(msgspec.Struct, frozen=True, rename="camel"):
@@ -167,7 +166,7 @@ def _held_back(
     return [
         (version, one)
         for version, one in judged
-        if not one.is_allowed and (version in (None, newest) or one.kind in _WHATEVER_THE_VERSION)
+        if not one.is_allowed and (version in (None, newest) or rules.TRAITS[one.kind].is_of_any_version)
     ]
 
 

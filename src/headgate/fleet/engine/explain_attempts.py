@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from headgate.fleet.cycles import retries, targets
 from headgate.fleet.engine import explain_rollbacks, target_states
 from headgate.fleet.gates import rejecting
+from headgate.fleet.rules import always_on
 from headgate.fleet.rules.retry import Retry
 from headgate.fleet.rules.rollback import Rollback
 from headgate.fleet.rules.verification import Verification
@@ -67,7 +68,7 @@ def of_stranded(state: State, target: Target) -> Iterator[JudgedVersion]:
             else "for nothing that ran before it is left to go back to: "
         )
         message = f"{rejecting.sentence(deployed)}; it still runs here, {why}a newer version replaces it"
-        yield None, GateResult(None, "rejection", decisions.denied(Reason.REJECTED, message))
+        yield None, GateResult(None, always_on.REJECTION, decisions.denied(Reason.REJECTED, message))
 
 
 def of_paused(state: State, target: Target) -> Iterator[JudgedVersion]:
@@ -90,7 +91,7 @@ def of_retry(target: Target, retry_at: Instant, now: Instant) -> Iterator[GateRe
             )
         else:
             verdict = decisions.allowed("the next attempt is due", satisfied_at=retry_at)
-        yield GateResult(rule, "retry", verdict)
+        yield GateResult(rule, rule.kind, verdict)
 
 
 def of_rolled_back(state: State, target: Target) -> Iterator[JudgedVersion]:

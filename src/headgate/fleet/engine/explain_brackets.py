@@ -106,7 +106,7 @@ def _unhooked_verdicts(state: State, target: Target, site: Site, now: Instant) -
         verdict = explain_windows.missing_verdict(
             state, site, missing, explain_windows.missing_sentence(missing), now
         )
-        yield candidates.deployed_version(state, target), GateResult(site.rule, "deploymentBracket", verdict)
+        yield candidates.deployed_version(state, target), GateResult(site.rule, site.rule.kind, verdict)
 
 
 def _given_up_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[JudgedVersion]:
@@ -119,7 +119,7 @@ def _given_up_verdicts(state: State, target: Target, site: Site, now: Instant) -
         verdict = decisions.pending(Reason.CYCLE_FAILED, message, given_up=values.group)
         yield (
             candidates.deployed_version(state, target),
-            GateResult(site.rule, "deploymentBracket", verdict),
+            GateResult(site.rule, site.rule.kind, verdict),
         )
     if not given_up:
         return
@@ -130,7 +130,7 @@ def _given_up_verdicts(state: State, target: Target, site: Site, now: Instant) -
             what = f"{target.deployment.name} {version.tag} {_what_became_of(state, target, version)}"
             message = _given_up_sentence(what, given_up[version.id])
             verdict = decisions.pending(Reason.CYCLE_FAILED, message, given_up=given_up[version.id].group)
-            yield version, GateResult(site.rule, "deploymentBracket", verdict)
+            yield version, GateResult(site.rule, site.rule.kind, verdict)
 
 
 def _passed_over_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[JudgedVersion]:
@@ -140,7 +140,7 @@ def _passed_over_verdicts(state: State, target: Target, site: Site, now: Instant
     for version in collecting.passed_over(state, site, target)[: target_states.CANDIDATES_AT_MOST]:
         yield from _version_verdicts(state, target, site, version, now)
         verdict = _passed_over_verdict(site, target, version, newest)
-        yield version, GateResult(site.rule, "deploymentBracket", verdict)
+        yield version, GateResult(site.rule, site.rule.kind, verdict)
 
 
 def _passed_over_verdict(
@@ -206,7 +206,7 @@ def _kept_verdicts(state: State, target: Target, site: Site, now: Instant) -> It
         message = f"waits for the end of group {group.id}, which is {_how_it_is(group, now)}"
         yield (
             version,
-            GateResult(site.rule, "deploymentBracket", decisions.pending(Reason.AWAITING_CYCLE, message)),
+            GateResult(site.rule, site.rule.kind, decisions.pending(Reason.AWAITING_CYCLE, message)),
         )
 
 
@@ -242,7 +242,7 @@ def _naming_whom_it_holds(
     state: State, target: Target, site: Site, group: Group, one: GateResult, now: Instant
 ) -> GateResult:
     """A group starts when every member passes: what is in a sibling's way says whose it is."""
-    if one.is_allowed or one.kind not in ("freeze", "gate", "deploymentWindow", "failureBudget"):
+    if one.is_allowed or not gates.is_of_moment(one):
         return one
     holds = [
         other
@@ -269,7 +269,7 @@ def _no_cycle(site: Site) -> GateResult:
         Reason.AWAITING_CYCLE,
         "runs with the next cycle here; a new version of a hook alone opens no window, one of another member does",
     )
-    return GateResult(site.rule, "deploymentBracket", verdict)
+    return GateResult(site.rule, site.rule.kind, verdict)
 
 
 def _bracket_verdict(state: State, target: Target, site: Site, group: Group, now: Instant) -> GateResult:
@@ -309,7 +309,7 @@ def _bracket_verdict(state: State, target: Target, site: Site, group: Group, now
         verdict = decisions.allowed(
             f"{version} is locked in group {group.id} since {locked_at}", satisfied_at=locked_since
         )
-    return GateResult(site.rule, "deploymentBracket", verdict)
+    return GateResult(site.rule, site.rule.kind, verdict)
 
 
 def _back_sentence(state: State, target: Target, site: Site, group: Group) -> str:

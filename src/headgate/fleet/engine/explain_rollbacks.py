@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from headgate.fleet.gates import rejecting
 from headgate.fleet.model.records import Job
+from headgate.fleet.rules import always_on
 from headgate.fleet.state import evidence, rollbacks
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Target, VersionNode
@@ -54,7 +55,7 @@ def waiting_sentence(
         (
             f" waits: {one.verdict.message}"
             for version, one in judged
-            if not one.is_allowed and (version is back or one.kind == "freeze")
+            if not one.is_allowed and (version is back or one.kind == always_on.FREEZE)
         ),
         " is next",
     )

@@ -37,7 +37,7 @@ def of_table(state: State, table: SlotTable, target: Target) -> GateResult:
             failed_rollbacks=rolled_back,
             by_person=all(not failed.isdisjoint(held) for held in table.holders.values()),
         )
-    return GateResult(table.rule, "resourceConcurrency", verdict)
+    return GateResult(table.rule, table.rule.kind, verdict)
 
 
 def _failed_holders(state: State, table: SlotTable) -> tuple[list[str], list[str]]:

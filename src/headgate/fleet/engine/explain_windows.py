@@ -23,12 +23,12 @@ def of_window(state: State, site: Site, now: Instant) -> GateResult:
             Reason.AWAITING_CYCLE,
             f"waits until group {repair.id} has started, which goes back or deploys again: repairs go first",
         )
-        return GateResult(site.rule, "deploymentBracket", verdict)
+        return GateResult(site.rule, site.rule.kind, verdict)
     if group is None:
         verdict = decisions.pending(
             Reason.COLLECTING, "no collection window is open yet: no new version has passed its gates"
         )
-        return GateResult(site.rule, "deploymentBracket", verdict)
+        return GateResult(site.rule, site.rule.kind, verdict)
     fresh = collecting.fresh_versions(state, site)
     close_at = collecting.close_time(site, group, fresh)
     if now < close_at:
@@ -40,7 +40,7 @@ def of_window(state: State, site: Site, now: Instant) -> GateResult:
         )
     else:
         verdict = _held_open(state, site, fresh, now)
-    return GateResult(site.rule, "deploymentBracket", verdict)
+    return GateResult(site.rule, site.rule.kind, verdict)
 
 
 def _when_it_closes(

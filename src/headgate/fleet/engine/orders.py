@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from headgate.fleet import rules
 from headgate.fleet.cycles import giving_up, jobs, operators, shape
 from headgate.fleet.engine import selections, target_states
 from headgate.fleet.gates import failures, gates
@@ -22,8 +23,9 @@ from headgate.fleet.model.changes import (
     TargetsAction,
 )
 from headgate.fleet.model.records import Group, Job, Member
+from headgate.fleet.rules.spec import GateStage
 from headgate.fleet.state import candidates, holds, references, rollbacks, variables, verifying
-from headgate.fleet.state.state import State
+from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
@@ -289,9 +291,14 @@ def _older_than(state: State, target: Target, before: VersionNode | None) -> Ver
 def _not_forward(state: State, target: Target, to: VersionNode, now: Instant) -> str | None:
     """Forward is not back: what people or selectors hold back there is not reached by an order."""
     for one in gates.of_version(state, target, to, now):
-        if one.kind in ("approval", "scopedVersion", "versionSelector") and not one.is_allowed:
+        if not one.is_allowed and _says_whether_it_may_come(one):
             return f"{target.name}: {to.tag} is newer than what runs, and held: {one.verdict.message}"
     return None
+
+
+def _says_whether_it_may_come(one: GateResult) -> bool:
+    stage = rules.TRAITS[one.kind].stage
+    return stage is not None and stage <= GateStage.CONSENT
 
 
 def _is_ahead(member: Member) -> bool:

@@ -5,36 +5,26 @@ What ends a wait is found by `waits`; here it becomes sentences and commands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from headgate.fleet import rules
 from headgate.fleet.cycles import jobs, operators
 from headgate.fleet.engine import orders, waits
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.records import Group
+from headgate.fleet.rules import always_on
+from headgate.fleet.rules.deployment_bracket import DeploymentBracket
 from headgate.fleet.rules.failure_budget import FailureBudget
+from headgate.fleet.rules.gradual_rollout import GradualRollout
+from headgate.fleet.rules.resource_concurrency import ResourceConcurrency
+from headgate.fleet.rules.spec import RuleSpec
 from headgate.fleet.state import candidates, references, rollbacks, units
 from headgate.fleet.state.state import GateResult, JudgedVersion, State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-
-_RATHER_THAN_SKIPPED = {
-    "failureBudget": "a skip does not start the line again: resume it, or mark the version as bad",
-    "deploymentBracket": "a cycle is not skipped: retry it, go on without a member, or abort it",
-}
-"""What a skip does not help, or what somebody had better resume, retry or abort."""
-_EVENTS = {
-    "resourceConcurrency": "a slot becomes free",
-    "deploymentDependency": "a deployment that it depends on has succeeded",
-    "dependencies": "a deployment that it depends on has succeeded",
-    "environmentProgression": "the version has succeeded in the environments before",
-    "gate": "a signal or another target changes",
-    "gradualRollout": "the rollout starts",
-    "deploymentBracket": "the group here goes on or ends",
-}
-
 
 MOST_GROUPS_NAMED = 3
 """Of those whose slots somebody waits for."""
@@ -52,8 +42,8 @@ def why_not_skipped(kind: str, *, has_version: bool) -> str | None:
     """Why nobody is offered to skip a rule that does not allow; None if it helps."""
     if kind in references.NOT_SKIPPABLE:
         return references.no_verdict_to_skip(kind)
-    if kind in _RATHER_THAN_SKIPPED:
-        return _RATHER_THAN_SKIPPED[kind]
+    if rules.TRAITS[kind].rather_than_skipped:
+        return rules.TRAITS[kind].rather_than_skipped
     return None if has_version else "there is no version that it could be skipped for"
 
 
@@ -79,21 +69,25 @@ def what_changes(
     earliest = _earliest([one for _, one in held_back])
     if earliest is not None:
         return f"at {instants.show_to_the_second(earliest)}", earliest
-    events = dict.fromkeys(_event(one) for _, one in held_back if one.kind in _EVENTS)
+    events = dict.fromkeys(event for _, one in held_back if (event := _event(one)))
     return f"when {' and '.join(events) or 'the engine looks again'}", None
 
 
 def _earliest(held_back: Sequence[GateResult]) -> Instant | None:
     """Whose turn comes during a freeze does not start for that: only a bracket goes on collecting, and locks."""
-    if any(one.kind == "freeze" for one in held_back):
-        held_back = [one for one in held_back if one.kind in ("freeze", "deploymentBracket")]
+    if any(one.kind == always_on.FREEZE for one in held_back):
+        held_back = [one for one in held_back if one.kind == always_on.FREEZE or _is_of_bracket(one)]
     return min((at for one in held_back if (at := one.verdict.requeue_at) is not None), default=None)
+
+
+def _is_of_bracket(one: GateResult) -> bool:
+    return one.rule is not None and units.is_a(one.rule, DeploymentBracket)
 
 
 def _event(one: GateResult) -> str:
     if "behind" in one.verdict.details:
         return "those before it in the rollout have succeeded"
-    return _EVENTS[one.kind]
+    return rules.TRAITS[one.kind].event
 
 
 def of_target(
@@ -109,7 +103,7 @@ def of_target(
         *(
             action
             for version, one in held_back
-            for action in _of_verdict(state, target, version, one, group, now)
+            for action in _of_wait(_Wait(state, target, version, one, group, now))
         ),
         *_of_state(state, target, stance, now),
     ]
@@ -118,72 +112,94 @@ def of_target(
     return tuple(dict.fromkeys(found))
 
 
-def _of_verdict(
-    state: State,
-    target: Target,
-    version: VersionNode | None,
-    one: GateResult,
-    group: Group | None,
-    now: Instant,
-) -> Iterator[Action]:
-    environment = target.environment.name
-    if one.kind in ("approval", "scopedVersion") and version is not None and one.verdict.outcome == "pending":
-        command = (
-            f"headgate approve {_word(target.deployment.name)} {_word(version.tag)} -e {_word(environment)}"
-        )
-        yield Action(command, "approval:write", "approves it")
-    elif one.kind == "freeze":
-        yield Action(
-            f"headgate unfreeze {_word(str(one.verdict.details['freeze']))}",
-            "freeze:write",
-            "ends the freeze",
-        )
-    elif one.kind == "pause" and version is not None:
+class _Wait(msgspec.Struct, frozen=True):
+    """For what a gate says that does not allow, and all there is to know for a way out of it."""
+
+    state: State
+    target: Target
+    version: VersionNode | None
+    judged: GateResult
+    group: Group | None
+    now: Instant
+
+
+def _of_wait(wait: _Wait) -> Iterator[Action]:
+    target, version, judged = wait.target, wait.version, wait.judged
+    help_with = _OF_RULE.get(type(judged.rule.spec)) if judged.rule is not None else None
+    if rules.TRAITS[judged.kind].is_answered_by_votes and version is not None:
+        yield from _approving(target, version, judged)
+    elif judged.kind == always_on.FREEZE:
+        command = f"headgate unfreeze {_word(str(judged.verdict.details['freeze']))}"
+        yield Action(command, "freeze:write", "ends the freeze")
+    elif judged.kind == always_on.PAUSE and version is not None:
         yield _unpausing(target, version)
-    elif one.rule is not None and units.is_a(one.rule, FailureBudget):
-        where = f" --environment {_word(environment)}" if one.rule.spec.per == "environment" else ""
-        if one.rule.spec.group_by is not None:
-            value = units.render_value(target.resource.value_of(one.rule.spec.group_by))
-            where += f" --value {_word(value)}"
-        command = f"headgate resume {_rule(one)}{where}"
-        yield Action(command, "budget:resume", "resumes the line; failures so far no longer count")
-        if _has_failed_with(state, one, version):
-            yield from _marking(target, version)
-    elif one.kind == "gradualRollout" and one.verdict.outcome == "denied":
-        command = f"headgate resume {_rule(one)}"
-        yield Action(command, "budget:resume", "goes on with this version; failures so far no longer count")
-        yield from _marking(target, version)
-    elif one.kind == "gradualRollout" and one.verdict.details.get("by_person"):
-        yield from _of_target_before(state, str(one.verdict.details["behind"]), now)
-        yield from _marking(target, version)
-    elif one.kind == "resourceConcurrency":
-        for failed in _failed_groups(state, one):
-            yield from _of_failed_group(state, failed, now)
-            yield Action(
-                f"headgate release-slot {failed.id}", "group:act", f"frees the slot of {failed.resource}"
-            )
-        for name in _failed_rollbacks(one):
-            yield from _of_failed_rollback(state, state.targets[name], now)
-    elif "missing_hooks" in one.verdict.details:
-        yield from _of_missing_hooks(one)
-    elif (
-        one.kind == "deploymentBracket"
-        and one.verdict.outcome == "denied"
-        and "brackets" in one.verdict.details
+    elif help_with is not None:
+        yield from help_with(wait)
+    if (
+        judged.rule is not None
+        and version is not None
+        and why_not_skipped(judged.kind, has_version=True) is None
     ):
-        yield from _of_two_brackets(one)
-    elif one.kind == "deploymentBracket" and "failed_group" in one.verdict.details:
-        yield from _of_failed_group(state, state.groups[str(one.verdict.details["failed_group"])], now)
-    elif one.kind == "deploymentBracket" and group is not None and group.status == "failed":
-        yield from _of_failed_group(state, group, now)
-    elif one.kind == "deploymentBracket" and waits.TRIED_BY_RETRY & one.verdict.details.keys():
-        yield Action(f"headgate retry {_word(target.name)}", "target:act", "tries it again")
-    if one.rule is not None and version is not None and why_not_skipped(one.kind, has_version=True) is None:
         command = (
-            f"headgate skip {_rule(one)} --deployment {_word(target.deployment.name)} --tag {_word(version.tag)} "
-            f"--environment {_word(environment)} --resource {_word(target.resource.name)} --reason ..."
+            f"headgate skip {_rule(judged)} --deployment {_word(target.deployment.name)} --tag {_word(version.tag)} "
+            f"--environment {_word(target.environment.name)} --resource {_word(target.resource.name)} --reason ..."
         )
         yield Action(command, "skip:write", "lets this target pass the rule")
+
+
+def _approving(target: Target, version: VersionNode, judged: GateResult) -> Iterator[Action]:
+    if judged.verdict.outcome == "pending":
+        where = f"{_word(target.deployment.name)} {_word(version.tag)} -e {_word(target.environment.name)}"
+        yield Action(f"headgate approve {where}", "approval:write", "approves it")
+
+
+def _of_budget(wait: _Wait) -> Iterator[Action]:
+    rule, target = wait.judged.rule, wait.target
+    assert rule is not None
+    assert units.is_a(rule, FailureBudget)
+    where = f" --environment {_word(target.environment.name)}" if rule.spec.per == "environment" else ""
+    if rule.spec.group_by is not None:
+        value = units.render_value(target.resource.value_of(rule.spec.group_by))
+        where += f" --value {_word(value)}"
+    command = f"headgate resume {_rule(wait.judged)}{where}"
+    yield Action(command, "budget:resume", "resumes the line; failures so far no longer count")
+    if _has_failed_with(wait.state, wait.judged, wait.version):
+        yield from _marking(target, wait.version)
+
+
+def _of_rollout(wait: _Wait) -> Iterator[Action]:
+    verdict = wait.judged.verdict
+    if verdict.outcome == "denied":
+        command = f"headgate resume {_rule(wait.judged)}"
+        yield Action(command, "budget:resume", "goes on with this version; failures so far no longer count")
+        yield from _marking(wait.target, wait.version)
+    elif verdict.details.get("by_person"):
+        yield from _of_target_before(wait.state, str(verdict.details["behind"]), wait.now)
+        yield from _marking(wait.target, wait.version)
+
+
+def _of_slots(wait: _Wait) -> Iterator[Action]:
+    for failed in _failed_groups(wait.state, wait.judged):
+        yield from _of_failed_group(wait.state, failed, wait.now)
+        yield Action(
+            f"headgate release-slot {failed.id}", "group:act", f"frees the slot of {failed.resource}"
+        )
+    for name in _failed_rollbacks(wait.judged):
+        yield from _of_failed_rollback(wait.state, wait.state.targets[name], wait.now)
+
+
+def _of_bracket(wait: _Wait) -> Iterator[Action]:
+    details, group = wait.judged.verdict.details, wait.group
+    if "missing_hooks" in details:
+        yield from _of_missing_hooks(wait.judged)
+    elif wait.judged.verdict.outcome == "denied" and "brackets" in details:
+        yield from _of_two_brackets(wait.judged)
+    elif "failed_group" in details:
+        yield from _of_failed_group(wait.state, wait.state.groups[str(details["failed_group"])], wait.now)
+    elif group is not None and group.status == "failed":
+        yield from _of_failed_group(wait.state, group, wait.now)
+    elif waits.TRIED_BY_RETRY & details.keys():
+        yield Action(f"headgate retry {_word(wait.target.name)}", "target:act", "tries it again")
 
 
 def _has_failed_with(state: State, one: GateResult, version: VersionNode | None) -> bool:
@@ -332,3 +348,12 @@ def _word(text: str) -> str:
     """As a shell takes it."""
     is_plain = text and all(character.isalnum() or character in "-_./:@%+=," for character in text)
     return text if is_plain else "'" + text.replace("'", "'\\''") + "'"
+
+
+_OF_RULE: Mapping[type[RuleSpec], Callable[[_Wait], Iterator[Action]]] = {
+    FailureBudget: _of_budget,
+    GradualRollout: _of_rollout,
+    ResourceConcurrency: _of_slots,
+    DeploymentBracket: _of_bracket,
+}
+"""Whose commands follow from more than the rule: what has failed, who is before it, who holds a slot."""

@@ -172,7 +172,7 @@ def is_stranded(state: State, target: Target) -> bool:
 
 
 def is_asked_for(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
-    """In scope here, and no version selector keeps it away."""
+    """In scope here, and no rule keeps it away."""
     return candidates.in_scope(version, target) and not gates.is_kept_away(state, target, version, now)
 
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from headgate.fleet import rules
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.records import Group
+from headgate.fleet.rules.deployment_bracket import DeploymentBracket
+from headgate.fleet.state import units
 from headgate.fleet.state.state import GateResult
 from headgate.fleet.state.units import VersionNode
 
 ChangedBy = Literal["time", "event", "person"]
 
-_BY_A_PERSON = frozenset(
-    {"approval", "scopedVersion", "failureBudget", "pause", "retry", "rollback", "verification"}
-)
 TRIED_BY_RETRY = frozenset({"given_up", "passed_over"})
 _FOR_A_PERSON = TRIED_BY_RETRY | {"failed_group"}
 """Details of a bracket's verdict that say that nothing goes on by itself."""
@@ -30,7 +30,9 @@ def needs_person(one: GateResult) -> bool:
         return True
     if verdict.requeue_at is not None:
         return False
-    return one.kind in _BY_A_PERSON or one.kind == "freeze" or bool(verdict.details.get("by_person"))
+    traits = rules.TRAITS[one.kind]
+    is_theirs = traits.is_answered_by_votes or traits.is_ended_by_people
+    return is_theirs or bool(verdict.details.get("by_person"))
 
 
 def changed_by(one: GateResult, group: Group | None) -> ChangedBy:
@@ -40,7 +42,8 @@ def changed_by(one: GateResult, group: Group | None) -> ChangedBy:
         return "person"
     if verdict.requeue_at is not None:
         return "time"
-    if one.kind == "deploymentBracket" and (_FOR_A_PERSON & verdict.details.keys() or _has_failed(group)):
+    is_of_bracket = one.rule is not None and units.is_a(one.rule, DeploymentBracket)
+    if is_of_bracket and (_FOR_A_PERSON & verdict.details.keys() or _has_failed(group)):
         return "person"
     return "event"
 

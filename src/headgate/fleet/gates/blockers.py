@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import msgspec
 
+from headgate.fleet import rules
 from headgate.fleet.state import wakes
 from headgate.fleet.state.candidates import ScopeProblem
 from headgate.fleet.state.state import ApprovalRequest, GateResult
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.wakes import Wake
-
-ASKS_PEOPLE = ("approval", "scopedVersion")
 
 
 class Blockers(msgspec.Struct):
@@ -53,7 +52,7 @@ class Blockers(msgspec.Struct):
         the gate that is in the way has opened."""
         self.add(judged)
         for one in passed:
-            if one.kind in ASKS_PEOPLE or "skip" in one.verdict.details:
+            if rules.TRAITS[one.kind].is_answered_by_votes or "skip" in one.verdict.details:
                 self.add(one)
 
     def hold(self, reason: Reason) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet.gates import gates, rejecting
+from headgate.fleet.gates import breakers, rejecting
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.records import Breaker, Job
 from headgate.fleet.rules import failure_budget, rollback
@@ -63,11 +63,11 @@ def _reject(state: State, rule: AnyRule, version: VersionNode, breaker: Breaker,
 
 def _spend_budgets(state: State, target: Target, now: Instant) -> None:
     for rule in target.rules.of(FailureBudget):
-        scope = gates.breaker_scope(rule, target)
+        scope = breakers.scope_of(rule, target)
         breaker = state.breakers.setdefault((rule.id, scope), Breaker())
         breaker.failed.setdefault(target.name, now)
         if breaker.stopped_at is None and failure_budget.exceeded(
-            rule.spec, len(gates.failed_in(state, rule, scope)), gates.budget_total(state, rule, scope)
+            rule.spec, len(breakers.failed_in(state, rule, scope)), breakers.total(state, rule, scope)
         ):
             _stop(state, rule, scope, breaker, now)
         state.journal.changed("breaker", rule.id, scope)
@@ -98,7 +98,7 @@ def settle(state: State, now: Instant) -> None:
 def target_moved(state: State, target: Target) -> None:
     """Where a budget counts by value, a failure goes along with a target that has another one now."""
     for rule in target.rules.of(FailureBudget):
-        scope = gates.breaker_scope(rule, target)
+        scope = breakers.scope_of(rule, target)
         for other in _scopes(state, rule, target):
             breaker = state.breakers.get((rule.id, other))
             failed_at = breaker.failed.pop(target.name, None) if breaker and other != scope else None
@@ -127,8 +127,10 @@ def _is_spent(state: State, rule: AnyRule, scope: str, breaker: Breaker) -> bool
         return most is not None and sum(1 for name in breaker.failed if name in state.targets) >= most
     if not units.is_a(rule, FailureBudget):
         return False
-    total = gates.budget_total(state, rule, scope)
-    return total > 0 and failure_budget.exceeded(rule.spec, len(gates.failed_in(state, rule, scope)), total)
+    total = breakers.total(state, rule, scope)
+    return total > 0 and failure_budget.exceeded(
+        rule.spec, len(breakers.failed_in(state, rule, scope)), total
+    )
 
 
 def cleared(target: Target, job: Job) -> None:
@@ -149,13 +151,13 @@ def forgiven(state: State, target: Target) -> None:
 def _scopes(state: State, rule: BoundRule[FailureBudget], target: Target) -> list[str]:
     """Where it may be counted: with `groupBy` it may have failed while it had another value."""
     if rule.spec.group_by is None:
-        return [gates.breaker_scope(rule, target)]
+        return [breakers.scope_of(rule, target)]
     return [scope for rule_id, scope in state.breakers if rule_id == rule.id]
 
 
 def tell(state: State, rule: AnyRule, scope: str, what: str, failed: list[str]) -> None:
     """That a line is stopped, or resumed, with the names by which people know it."""
-    environment, value = gates.parts_of_scope(scope) if rule.kind == "failureBudget" else (None, None)
+    environment, value = breakers.parts_of_scope(scope) if rule.kind == "failureBudget" else (None, None)
     version = state.version(scope) if rule.kind != "failureBudget" else None
     name = f"{version.object.deployment}/{version.tag}" if version is not None else None
     where = "".join(

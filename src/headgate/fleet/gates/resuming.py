@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet.gates import failures, gates
+from headgate.fleet.gates import breakers, failures
 from headgate.fleet.model.changes import ResumeBudget
 from headgate.fleet.rules import failure_budget
 from headgate.fleet.rules.failure_budget import FailureBudget
@@ -52,17 +52,17 @@ def _values(state: State, rule: BoundRule[FailureBudget]) -> set[str]:
     """What `groupBy` gives for the resources that the rule covers, and for those that have failed, as people see it."""
     scopes = {scope for rule_id, scope in state.breakers if rule_id == rule.id}
     scopes |= {
-        gates.breaker_scope(rule, target)
+        breakers.scope_of(rule, target)
         for target in state.targets.values()
         if any(one.id == rule.id for one in target.rules.of(FailureBudget))
     }
-    return {units.render_value(gates.parts_of_scope(scope)[1] or "") for scope in scopes}
+    return {units.render_value(breakers.parts_of_scope(scope)[1] or "") for scope in scopes}
 
 
 def _is_named(rule: AnyRule, scope: str, change: ResumeBudget) -> bool:
     if not units.is_a(rule, FailureBudget):
         return True
-    environment, value = gates.parts_of_scope(scope)
+    environment, value = breakers.parts_of_scope(scope)
     return change.environment in (None, environment) and change.value in (
         None,
         units.render_value(value or ""),

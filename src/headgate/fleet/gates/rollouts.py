@@ -6,21 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from headgate.fleet import rules
 from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.rules import deployment_window, gradual_rollout
-from headgate.fleet.rules.approval import Approval
 from headgate.fleet.rules.deployment_window import DeploymentWindow
 from headgate.fleet.rules.environment_progression import EnvironmentProgression
-from headgate.fleet.rules.failure_budget import FailureBudget
-from headgate.fleet.rules.gate import Gate
 from headgate.fleet.rules.gradual_rollout import Behind, GradualRollout
-from headgate.fleet.rules.resource_concurrency import ResourceConcurrency
-from headgate.fleet.rules.retry import Retry
-from headgate.fleet.rules.rollback import Rollback
-from headgate.fleet.rules.scoped_version import ScopedVersion
-from headgate.fleet.rules.verification import Verification
-from headgate.fleet.rules.version_selector import VersionSelector
+from headgate.fleet.rules.spec import GateStage
 from headgate.fleet.state import candidates, promotion, repairs, units, wakes
 from headgate.fleet.state.ranks import BracketRanks
 from headgate.fleet.state.state import GateResult, State
@@ -30,10 +23,13 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.wakes import Wake
 
 SHIFTS_AT_MOST = 16
-_SAY_THE_SAME = frozenset({Approval, EnvironmentProgression, ScopedVersion, GradualRollout})
-"""Rules that, before their turn is asked for, tell all targets of a deployment and environment the same."""
-_COME_LATER = frozenset({FailureBudget, Gate, ResourceConcurrency, Retry, Rollback, Verification})
-"""Rules that nobody asks as long as a target's turn has not come."""
+_IN_LINE = frozenset(
+    rules.specs_with(
+        lambda traits: traits.is_same_for_all or traits.stage is None or traits.stage > GateStage.TURN
+    )
+) - {DeploymentWindow}
+"""Rules that tell all who stand in a line the same, or that nobody asks as long as a target's turn has not come. Windows are
+asked later too, but they shift the clock from which turns count."""
 
 
 def position_of_target(target: Target, version: VersionNode, group_by: str | None = None) -> tuple[int, int]:
@@ -112,8 +108,8 @@ def target_behind(
 
 
 class _FirstBehind(msgspec.Struct, frozen=True):
-    """Who is the first in a line that has not succeeded, and at which place. `moves` is set where version selectors were
-    asked: what they read, and who skips them, is no progress of the line."""
+    """Who is the first in a line that has not succeeded, and at which place. `moves` is set where rules were
+    asked that keep versions away: what they read, and who skips them, is no progress of the line."""
 
     rank: int
     behind: Behind | None
@@ -132,7 +128,7 @@ def _first_behind(
         target = pair.targets[name]
         if has_succeeded(state, target, version):
             continue
-        if target.rules.of(VersionSelector):
+        if gates.may_be_kept_away(target):
             moves = state.journal.moves
         if not _is_passed_over(state, target, version, now):
             until = gates.let_in_until(state, target, version, now)
@@ -141,7 +137,7 @@ def _first_behind(
 
 
 def _is_passed_over(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
-    """Where a version selector keeps the version away it never succeeds, and nobody waits for that."""
+    """Where a rule keeps the version away it never succeeds, and nobody waits for that."""
     return target.record.job is None and gates.is_kept_away(state, target, version, now)
 
 
@@ -297,14 +293,14 @@ def found_line(
     )
 
 
-def _is_in_line(state: State, rules: RuleSet, version: VersionNode) -> bool:
+def _is_in_line(state: State, rule_set: RuleSet, version: VersionNode) -> bool:
     """Skips, scopes and dependencies of a version may single out a resource, and so may some of the rules."""
     if state.skips_by_rule or version.scope is not None or version.dependencies:
         return False
-    if not rules.by_spec.keys() <= _SAY_THE_SAME | _COME_LATER or len(rules.of(GradualRollout)) > 1:
+    if not rule_set.by_spec.keys() <= _IN_LINE or len(rule_set.of(GradualRollout)) > 1:
         return False
-    if any(promotion.reads_the_resource(rule) for rule in rules.of(EnvironmentProgression)):
+    if any(promotion.reads_the_resource(rule) for rule in rule_set.of(EnvironmentProgression)):
         return False
     return all(
-        rule.spec.group_by is None and rule.spec.advance_on == "time" for rule in rules.of(GradualRollout)
+        rule.spec.group_by is None and rule.spec.advance_on == "time" for rule in rule_set.of(GradualRollout)
     )

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from headgate import cel
+from headgate.fleet.rules import always_on
 from headgate.fleet.state import candidates, wakes
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Target, VersionNode
@@ -62,7 +63,7 @@ def judge(
         verdict = decisions.allowed(said, satisfied_at=latest)
     else:
         verdict = decisions.allowed("all versions it depends on run here", satisfied_at=latest)
-    return GateResult(None, "dependencies", verdict, (wakes.resource(target.resource.name),))
+    return GateResult(None, always_on.DEPENDENCIES, verdict, (wakes.resource(target.resource.name),))
 
 
 def _is_met(state: State, selector: cel.Selector, upstream: Target, in_flight: VersionNode | None) -> bool:

@@ -1,12 +1,11 @@
 """All rules there are. A rule is one file; to add one, write it and register it here."""
 
-from collections.abc import Sequence
-
-import msgspec
+from collections.abc import Callable, Mapping, Sequence
 
 from headgate.fleet.model import objects as model
 from headgate.fleet.model import rule_ids
 from headgate.fleet.rules import (
+    always_on,
     approval,
     deployment_bracket,
     deployment_dependency,
@@ -23,10 +22,11 @@ from headgate.fleet.rules import (
     version_cooldown,
     version_selector,
 )
+from headgate.fleet.rules.spec import GateStage, RuleSpec, Traits
 from headgate.kernel import documents, identifiers
 from headgate.kernel.problems import Problem
 
-KINDS: dict[str, type[msgspec.Struct]] = {
+KINDS: dict[str, type[RuleSpec]] = {
     "deploymentBracket": deployment_bracket.DeploymentBracket,
     "resourceConcurrency": resource_concurrency.ResourceConcurrency,
     "gradualRollout": gradual_rollout.GradualRollout,
@@ -44,6 +44,8 @@ KINDS: dict[str, type[msgspec.Struct]] = {
     "scopedVersion": scoped_version.ScopedVersion,
 }
 KIND_ALIASES = {"anyApproval": "approval"}
+TRAITS: Mapping[str, Traits] = {**{kind: spec.traits for kind, spec in KINDS.items()}, **always_on.TRAITS}
+"""Of every kind of verdict: of rules, and of what holds a start without one."""
 
 MOST_RULES = 1_000
 _OWN_KEYS = ("id", "name")
@@ -108,6 +110,16 @@ def in_words(rule: model.Rule) -> str:
     """The sentence that its own file has for it."""
     text: str = rule.spec.in_words()
     return text
+
+
+def specs_with(is_meant: Callable[[Traits], bool]) -> tuple[type[RuleSpec], ...]:
+    """Those for whose kind it is so, in the order in which they are registered."""
+    return tuple(spec for spec in KINDS.values() if is_meant(spec.traits))
+
+
+def specs_at(*stages: GateStage) -> tuple[type[RuleSpec], ...]:
+    """Those that are asked then, in the order of the stages and of registration."""
+    return tuple(spec for stage in stages for spec in KINDS.values() if spec.traits.stage is stage)
 
 
 def _read_name(value: dict[str, object], path: str, problems: list[Problem]) -> str | None:

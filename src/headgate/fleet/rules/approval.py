@@ -6,13 +6,21 @@ from typing import Annotated
 import msgspec
 
 from headgate.fleet.model import objects as model
+from headgate.fleet.rules.spec import AskedVotes, GateStage, RuleSpec, Traits
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
 
 
-class Approval(msgspec.Struct, frozen=True, rename="camel"):
+class Approval(RuleSpec, frozen=True, rename="camel"):
     """With `roles`, only votes of people who have one of them count."""
+
+    traits = Traits(
+        stage=GateStage.CONSENT,
+        is_answered_by_votes=True,
+        keeps_time=True,
+        is_same_for_all=True,
+    )
 
     min_approvals: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 1
     roles: Annotated[tuple[model.Name, ...], msgspec.Meta(min_length=1)] | None = None
@@ -23,6 +31,9 @@ class Approval(msgspec.Struct, frozen=True, rename="camel"):
         count = "an approval" if self.min_approvals == 1 else f"{self.min_approvals} approvals"
         who = f" by {' or '.join(self.roles)}" if self.roles else ""
         return f"A version needs {count}{who} in an environment before it starts there, and one rejection holds it."
+
+    def asked_votes(self) -> AskedVotes | None:
+        return AskedVotes(self.min_approvals, self.roles) if self.min_approvals > 0 else None
 
 
 def judge(

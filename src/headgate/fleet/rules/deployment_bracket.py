@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from headgate.fleet.model import expressions
+from headgate.fleet.rules.spec import GateStage, RuleSpec, Traits
 from headgate.kernel import instants
 from headgate.kernel.problems import Problem
 
@@ -23,9 +24,15 @@ _UNCHANGED_WORDS: dict[UnchangedMemberStrategy, str] = {
 }
 
 
-class DeploymentBracket(msgspec.Struct, frozen=True, rename="camel"):
+class DeploymentBracket(RuleSpec, frozen=True, rename="camel"):
     """`hooks_idempotent`: a hook may run again after an unknown outcome. `prepared_state_persists`: merging may rely
     on what the pre-hooks did. A hook selector of "false" means that there is no such hook."""
+
+    traits = Traits(
+        stage=GateStage.CYCLE,
+        event="the group here goes on or ends",
+        rather_than_skipped="a cycle is not skipped: retry it, go on without a member, or abort it",
+    )
 
     deployment_selector: expressions.DeploymentSelectorText
     readiness_mode: ReadinessMode = "collection_window"
@@ -65,6 +72,9 @@ class DeploymentBracket(msgspec.Struct, frozen=True, rename="camel"):
         unchanged = _UNCHANGED_WORDS[self.unchanged_member_strategy]
         verb = "waits for" if self.overlap_strategy == "queue" else "joins"
         return f"{what}, {self._when_in_words()}; {unchanged}, and what comes meanwhile {verb} the cycle under way."
+
+    def binding_selector(self) -> str:
+        return self.deployment_selector
 
     def _when_in_words(self) -> str:
         if self.readiness_mode == "immediate":

@@ -8,6 +8,7 @@ import msgspec
 
 from headgate import cel
 from headgate.fleet.model import expressions
+from headgate.fleet.rules.spec import GateStage, RuleSpec, Traits
 from headgate.kernel import decisions
 from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
@@ -16,8 +17,14 @@ _NAME_PATH = ("deployment", "name")
 _QUOTED = re.compile(r"'([^'\\\n]*)'|\"([^\"\\\n]*)\"")
 
 
-class DeploymentDependency(msgspec.Struct, frozen=True, rename="camel"):
+class DeploymentDependency(RuleSpec, frozen=True, rename="camel"):
     """Without `applies_to` it applies to every target of the policy. No deployment depends on itself."""
+
+    traits = Traits(
+        stage=GateStage.UPSTREAM,
+        event="a deployment that it depends on has succeeded",
+        acts_inside_cycle=True,
+    )
 
     depends_on: expressions.DeploymentSelectorText
     applies_to: expressions.DeploymentSelectorText | None = None
@@ -25,6 +32,9 @@ class DeploymentDependency(msgspec.Struct, frozen=True, rename="camel"):
     def in_words(self) -> str:
         who = f"A deployment with `{self.applies_to}`" if self.applies_to else "A deployment"
         return f"{who} starts on a resource when all with `{self.depends_on}` have succeeded there."
+
+    def binding_selector(self) -> str | None:
+        return self.applies_to
 
 
 class Upstream(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from headgate.fleet.rules import recurrence
+from headgate.fleet.rules.spec import GateStage, RuleSpec, Traits
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason, Sentence, Verdict
 from headgate.kernel.instants import Instant
@@ -14,11 +15,13 @@ from headgate.kernel.problems import Problem
 _MOST_STEPS = 1_000
 
 
-class DeploymentWindow(msgspec.Struct, frozen=True, rename="camel"):
+class DeploymentWindow(RuleSpec, frozen=True, rename="camel"):
     """`allow_window` false turns it round: the spans are those in which nothing starts.
 
     A DTSTART with a zone of its own (TZID, or Z for UTC) wins over `timezone`.
     """
+
+    traits = Traits(stage=GateStage.HOURS)
 
     rrule: str
     duration_minutes: Annotated[int, msgspec.Meta(ge=1, le=366 * 1440)]

@@ -8,13 +8,22 @@ from typing import Annotated, Literal
 import msgspec
 
 from headgate.fleet.model import expressions
+from headgate.fleet.rules.spec import GateStage, RuleSpec, Traits
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem
 
 
-class EnvironmentProgression(msgspec.Struct, frozen=True, rename="camel"):
+class EnvironmentProgression(RuleSpec, frozen=True, rename="camel"):
+    traits = Traits(
+        stage=GateStage.PROOF,
+        event="the version has succeeded in the environments before",
+        keeps_time=True,
+        is_same_for_all=True,
+        may_hold_a_lock=True,
+    )
+
     depends_on_environment_selector: expressions.SelectorText
     minimum_success_percentage: Annotated[float, msgspec.Meta(ge=0, le=100)] = 100.0
     minimum_soak_time_minutes: Annotated[int, msgspec.Meta(ge=0, le=366 * 1440)] = 0

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Literal
 
-import msgspec
-
 from headgate.fleet.model import expressions
+from headgate.fleet.rules.spec import GateStage, RuleSpec, Traits
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
@@ -14,7 +13,16 @@ from headgate.kernel.quantities import Quantity
 LONGEST_LIST = 10
 
 
-class FailureBudget(msgspec.Struct, frozen=True, rename="camel"):
+class FailureBudget(RuleSpec, frozen=True, rename="camel"):
+    traits = Traits(
+        stage=GateStage.FAILURES,
+        is_ended_by_people=True,
+        rather_than_skipped="a skip does not start the line again: resume it, or mark the version as bad",
+        lets_repairs_pass=True,
+        may_hold_a_lock=True,
+        is_of_any_version=True,
+    )
+
     max_failed: Quantity
     per: Literal["environment", "policy"] = "environment"
     group_by: expressions.GroupByText | None = None

@@ -4,23 +4,33 @@ from collections import ChainMap
 from collections.abc import Mapping
 from typing import Literal
 
-import msgspec
-
 from headgate import cel
 from headgate.cel import moments
 from headgate.fleet.model import expressions
 from headgate.fleet.rules.allowances import Allowance
+from headgate.fleet.rules.spec import GateStage, RuleSpec, Traits
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
 
 
-class Gate(msgspec.Struct, frozen=True, rename="camel"):
+class Gate(RuleSpec, frozen=True, rename="camel"):
+    traits = Traits(
+        stage=GateStage.CONDITIONS,
+        event="a signal or another target changes",
+        is_of_each_target=True,
+        lets_repairs_pass=True,
+        may_hold_a_lock=True,
+    )
+
     when: tuple[expressions.GateText, ...]
     on_error: Literal["block"] = "block"
 
     def in_words(self) -> str:
         return f"A target starts when {' and '.join(f'`{one}`' for one in self.when)}; an error holds it."
+
+    def reads_siblings(self) -> bool:
+        return True
 
 
 def judge(rule: Gate, bindings: Mapping[str, object], allowance: Allowance, now: Instant) -> Verdict:

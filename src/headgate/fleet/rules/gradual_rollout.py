@@ -7,6 +7,7 @@ import msgspec
 
 from headgate.fleet.model import expressions
 from headgate.fleet.rules import failure_budget
+from headgate.fleet.rules.spec import GateStage, RuleSpec, Traits
 from headgate.kernel import decisions, instants, waves
 from headgate.kernel.decisions import Reason, Sentence, Verdict
 from headgate.kernel.documents import Aliases
@@ -18,9 +19,13 @@ RolloutType = Annotated[
 ]
 
 
-class GradualRollout(msgspec.Struct, frozen=True, rename="camel"):
+class GradualRollout(RuleSpec, frozen=True, rename="camel"):
     """With `bracket_aware` and a bracket on the same policy, all members on a resource share one place. With `group_by`
     there is one line for each value. With `advance_on` success a turn also waits for those before it. After `stop_after_failures` targets failed with a version it starts no further."""
+
+    traits = Traits(
+        stage=GateStage.TURN, event="the rollout starts", is_same_for_all=True, may_hold_a_lock=True
+    )
 
     time_scale_interval: Annotated[int, msgspec.Meta(ge=0, le=366 * 86_400)]
     rollout_type: RolloutType = "linear"
@@ -40,6 +45,9 @@ class GradualRollout(msgspec.Struct, frozen=True, rename="camel"):
         success = ", each when those before it have succeeded" if self.advance_on == "success" else ""
         stop = f"; it stops after failures on {self.stop_after_failures}" if self.stop_after_failures else ""
         return f"A version reaches targets one after another, {pace}{each}{success}{stop}."
+
+    def reads_siblings(self) -> bool:
+        return self.advance_on == "success"
 
 
 def offset(rule: GradualRollout, position: int, total: int) -> int:

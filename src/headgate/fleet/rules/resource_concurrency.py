@@ -6,15 +6,18 @@ from typing import Annotated, Literal
 import msgspec
 
 from headgate.fleet.model import expressions
+from headgate.fleet.rules.spec import GateStage, RuleSpec, Traits
 from headgate.kernel import quantities
 from headgate.kernel.problems import Problem
 
 LONGEST_LIST = 10
 
 
-class ResourceConcurrency(msgspec.Struct, frozen=True, rename="camel"):
+class ResourceConcurrency(RuleSpec, frozen=True, rename="camel"):
     """With `group_by` there is one group, and one limit, for each value that it gives. A slot is held until the
     verification of what was deployed has ended, unless `hold_through_verification` is false."""
+
+    traits = Traits(stage=GateStage.SLOTS, event="a slot becomes free")
 
     group_selector: expressions.SelectorText
     limit_type: Literal["percentage", "count"]

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from headgate.fleet.rules.spec import RuleSpec, Traits
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem
@@ -27,8 +28,10 @@ DEFAULT_STATUSES: tuple[UnsuccessfulStatus, ...] = (
 _LONGEST_BACKOFF_SECONDS = 30 * 86_400
 
 
-class Retry(msgspec.Struct, frozen=True, rename="camel"):
+class Retry(RuleSpec, frozen=True, rename="camel"):
     """`linear` waits the same time before each retry, `exponential` twice as long each time."""
+
+    traits = Traits(is_ended_by_people=True, acts_inside_cycle=True)
 
     max_retries: Annotated[int, msgspec.Meta(ge=0, le=1000)]
     retry_on_statuses: tuple[UnsuccessfulStatus, ...] = DEFAULT_STATUSES

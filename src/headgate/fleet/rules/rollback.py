@@ -5,9 +5,10 @@ from typing import Annotated
 import msgspec
 
 from headgate.fleet.rules.retry import DEFAULT_STATUSES, UnsuccessfulStatus
+from headgate.fleet.rules.spec import RuleSpec, Traits
 
 
-class Rollback(msgspec.Struct, frozen=True, rename="camel"):
+class Rollback(RuleSpec, frozen=True, rename="camel"):
     """Left empty, it fires for the statuses that retry takes by default and for a failed verification.
 
     Who names one of the two causes means that one: the other is then off unless it is named too. A cancelled job is
@@ -15,6 +16,8 @@ class Rollback(msgspec.Struct, frozen=True, rename="camel"):
 
     With `reject_after`, a version for which it has fired on that many targets is marked as bad.
     """
+
+    traits = Traits(is_ended_by_people=True, acts_inside_cycle=True)
 
     on_job_statuses: tuple[UnsuccessfulStatus, ...] | None = None
     on_verification_failure: bool | None = None

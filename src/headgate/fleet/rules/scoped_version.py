@@ -7,12 +7,20 @@ import msgspec
 
 from headgate.fleet.model import objects as model
 from headgate.fleet.rules import approval
+from headgate.fleet.rules.spec import AskedVotes, GateStage, RuleSpec, Traits
 from headgate.kernel import decisions
 from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
 
 
-class ScopedVersion(msgspec.Struct, frozen=True, rename="camel"):
+class ScopedVersion(RuleSpec, frozen=True, rename="camel"):
+    traits = Traits(
+        stage=GateStage.SCOPE,
+        is_answered_by_votes=True,
+        keeps_time=True,
+        is_same_for_all=True,
+    )
+
     allow: bool = True
     require_approvals: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
 
@@ -23,6 +31,9 @@ class ScopedVersion(msgspec.Struct, frozen=True, rename="camel"):
             return "A version with a targetSelector may start."
         count = "an approval" if self.require_approvals == 1 else f"{self.require_approvals} approvals"
         return f"A version with a targetSelector needs {count} before it starts."
+
+    def asked_votes(self) -> AskedVotes | None:
+        return AskedVotes(self.require_approvals) if self.require_approvals > 0 else None
 
 
 def judge(

@@ -10,6 +10,7 @@ from headgate import cel
 from headgate.fleet.model import careful_addresses, expressions, hiding
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.agent_fields import HIDDEN
+from headgate.fleet.rules.spec import RuleSpec, Traits
 from headgate.kernel import instants
 from headgate.kernel.documents import Checked
 from headgate.kernel.instants import Instant
@@ -155,7 +156,9 @@ def _check_metric_names(metrics: Sequence[Metric], path: str, problems: list[Pro
         names.add(metric.name)
 
 
-class Verification(msgspec.Struct, frozen=True, rename="camel"):
+class Verification(RuleSpec, frozen=True, rename="camel"):
+    traits = Traits(is_ended_by_people=True, acts_inside_cycle=True, is_of_any_version=True)
+
     metrics: Annotated[tuple[Metric, ...], msgspec.Meta(min_length=1), Checked(_check_metric_names)]
     trigger_on: Literal["jobCreated", "jobStarted", "jobSuccess", "jobFailure"] = "jobSuccess"
 

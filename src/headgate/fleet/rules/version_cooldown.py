@@ -4,12 +4,15 @@ from typing import Annotated
 
 import msgspec
 
+from headgate.fleet.rules.spec import GateStage, RuleSpec, Traits
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason, Sentence, Verdict
 from headgate.kernel.instants import Instant
 
 
-class VersionCooldown(msgspec.Struct, frozen=True, rename="camel"):
+class VersionCooldown(RuleSpec, frozen=True, rename="camel"):
+    traits = Traits(stage=GateStage.PACE)
+
     interval_seconds: Annotated[int, msgspec.Meta(ge=0, le=366 * 86_400)]
 
     def in_words(self) -> str:

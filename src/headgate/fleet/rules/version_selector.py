@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 
-import msgspec
-
 from headgate.fleet.model import expressions
+from headgate.fleet.rules.spec import GateStage, RuleSpec, Traits
 from headgate.kernel import decisions
 from headgate.kernel.decisions import Reason, Verdict
 
 
-class VersionSelector(msgspec.Struct, frozen=True, rename="camel"):
+class VersionSelector(RuleSpec, frozen=True, rename="camel"):
+    traits = Traits(stage=GateStage.SELECTION, keeps_version_away=True, may_hold_a_lock=True)
+
     selector: expressions.VersionSelectorText
     description: str | None = None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TypeVar, get_args
 
+from headgate.fleet import rules
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.kinds import Kind
 from headgate.fleet.model.objects import LONGEST_NAME
@@ -22,7 +23,7 @@ from headgate.kernel import spelling
 from headgate.kernel.problems import Problem, Rejected
 
 VERSION_STATUSES: tuple[str, ...] = get_args(model.VersionStatus)
-NOT_SKIPPABLE = frozenset({"retry", "rollback", "verification"})
+NOT_SKIPPABLE = frozenset(kind for kind, spec in rules.KINDS.items() if spec.traits.stage is None)
 
 
 def no_verdict_to_skip(kind: str) -> str:

@@ -6,7 +6,6 @@ import msgspec
 
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import DeleteSkip, PutSkip
-from headgate.fleet.rules.version_selector import VersionSelector
 from headgate.fleet.state import references, wakes
 from headgate.fleet.state.state import State
 from headgate.kernel.instants import Instant
@@ -77,9 +76,11 @@ def delete(state: State, change: DeleteSkip) -> None:
 
 
 def _changed(state: State, skip: model.Skip) -> None:
-    """Whom a version selector lets a version come to decides for whom others wait in a line."""
+    """Whom a version is let come to decides for whom others wait in a line."""
     policy = state.policies.get(skip.policy)
-    if policy is not None and any(rule.id == skip.rule for rule in policy.of(VersionSelector)):
+    if policy is not None and any(
+        rule.id == skip.rule and rule.spec.traits.keeps_version_away for rule in policy.rules
+    ):
         state.waiting.happened(wakes.RANKS)
     state.waiting.happened(wakes.skips(skip.rule))
     state.journal.changed("skip", skip.id)

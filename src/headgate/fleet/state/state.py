@@ -12,10 +12,12 @@ from typing import Any, Protocol
 import msgspec
 
 from headgate import cel
+from headgate.fleet import rules
 from headgate.fleet.model import kinds, records
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object
 from headgate.fleet.model.kinds import Kind
+from headgate.fleet.rules.spec import GateStage
 from headgate.fleet.rules.verification import Metric
 from headgate.fleet.state import wakes
 from headgate.fleet.state.ranks import BracketRanks
@@ -63,6 +65,11 @@ class GateResult(msgspec.Struct, frozen=True):
     @property
     def is_allowed(self) -> bool:
         return self.verdict.outcome == "allowed"
+
+    @property
+    def is_of_proof(self) -> bool:
+        """Whether it follows from what becomes of the version elsewhere."""
+        return rules.TRAITS[self.kind].stage is GateStage.PROOF
 
 
 JudgedVersion = tuple[VersionNode | None, GateResult]
@@ -345,15 +352,13 @@ class State:
         self.waiting.happened(wakes.members(deployment))
         for key in list(self.shared):
             version = self.versions.get(key[1])
-            if self.shared[key].kind == "environmentProgression" and (
-                version is None or version.object.deployment == deployment
-            ):
+            if self.shared[key].is_of_proof and (version is None or version.object.deployment == deployment):
                 del self.shared[key]
 
     def stages_moved(self, version_id: str) -> None:
         """Verdicts about the version's progress are stale; who waits for them looks again."""
         for key in [key for key in self.shared if key[1] == version_id]:
-            if self.shared[key].kind == "environmentProgression":
+            if self.shared[key].is_of_proof:
                 del self.shared[key]
         for environment in self.environments:
             self.waiting.happened(wakes.stages(version_id, environment))

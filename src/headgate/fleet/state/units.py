@@ -9,18 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeGuard, TypeVar
 
-import msgspec
-
 from headgate import cel
+from headgate.fleet import rules
 from headgate.fleet.model import expressions, records
 from headgate.fleet.model import objects as model
 from headgate.fleet.rules.deployment_bracket import DeploymentBracket
 from headgate.fleet.rules.deployment_dependency import DeploymentDependency
-from headgate.fleet.rules.gate import Gate
-from headgate.fleet.rules.gradual_rollout import GradualRollout
-from headgate.fleet.rules.retry import Retry
-from headgate.fleet.rules.rollback import Rollback
-from headgate.fleet.rules.verification import Verification
+from headgate.fleet.rules.spec import RuleSpec
 from headgate.kernel import identifiers
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
@@ -263,8 +258,8 @@ class Target(Unit):
         return f"{self.resource.object.id}-{self.environment.object.id}-{self.deployment.object.id}"
 
 
-SpecT = TypeVar("SpecT", bound=msgspec.Struct)
-SpecT_co = TypeVar("SpecT_co", bound=msgspec.Struct, covariant=True)
+SpecT = TypeVar("SpecT", bound=RuleSpec)
+SpecT_co = TypeVar("SpecT_co", bound=RuleSpec, covariant=True)
 
 
 class BoundRule(Generic[SpecT_co]):
@@ -303,7 +298,7 @@ class BoundRule(Generic[SpecT_co]):
         return found
 
 
-AnyRule = BoundRule[msgspec.Struct]
+AnyRule = BoundRule[RuleSpec]
 
 
 def is_a(rule: AnyRule, spec: type[SpecT]) -> TypeGuard[BoundRule[SpecT]]:
@@ -320,7 +315,7 @@ class PolicyNode:
         self.rules_read_the_resource = not all(
             rule.selector(text).roots <= {"deployment"}
             for rule in self.rules
-            if (text := _text_that_binds(rule)) is not None
+            if (text := rule.spec.binding_selector()) is not None
         )
         """Whether the target, and not its deployment alone, decides which of the rules apply."""
 
@@ -334,8 +329,7 @@ class PolicyNode:
         return self.selector is None or self.selector.roots <= {"deployment"}
 
 
-INSIDE_A_CYCLE: tuple[type[msgspec.Struct], ...] = (DeploymentDependency, Retry, Rollback, Verification)
-"""Kinds of rules that act inside a group; all others decide what is locked, or when it starts."""
+_INSIDE_A_CYCLE = rules.specs_with(lambda traits: traits.acts_inside_cycle)
 
 
 class RuleSet:
@@ -345,17 +339,17 @@ class RuleSet:
 
     def __init__(self, policies: tuple[PolicyNode, ...], bindings: Bindings) -> None:
         self.policies = policies
-        self.by_spec: dict[type[msgspec.Struct], tuple[BoundRule[Any], ...]] = {}
+        self.by_spec: dict[type[RuleSpec], tuple[BoundRule[Any], ...]] = {}
         """By the type of the rules' own fields, which is the type of the rules of an entry."""
         for policy in policies:
             for rule in policy.rules:
-                text = _text_that_binds(rule)
+                text = rule.spec.binding_selector()
                 if text is not None and not rule.selector(text).matches(bindings):
                     continue
                 spec = type(rule.spec)
                 self.by_spec[spec] = (*self.by_spec.get(spec, ()), rule)
-        self.counts_the_pair = bool(self.of(Gate)) or any(
-            rule.spec.advance_on == "success" for rule in self.of(GradualRollout)
+        self.counts_the_pair = any(
+            rule.spec.reads_siblings() for bound in self.by_spec.values() for rule in bound
         )
         """Whether a target is judged by how far the others of its deployment and environment are."""
         brackets = self.of(DeploymentBracket)
@@ -366,7 +360,7 @@ class RuleSet:
         """With what acts inside a cycle as the policy has it that made the cycle, and without a bracket of its own."""
         self.by_spec.pop(DeploymentBracket, None)
         self.bracket = None
-        for spec in INSIDE_A_CYCLE:
+        for spec in _INSIDE_A_CYCLE:
             others = tuple(rule for rule in self.of(spec) if rule.policy.name != policy)
             self.by_spec[spec] = (*others, *own.of(spec))
         return self
@@ -468,14 +462,6 @@ class Site(Unit):
         for group in (self.executing, self.waiting, self.collecting):
             if group is not None:
                 yield group
-
-
-def _text_that_binds(rule: AnyRule) -> str | None:
-    """The selector by which a rule says itself whom it binds; without one it binds all that its policy does."""
-    spec = rule.spec
-    if isinstance(spec, DeploymentDependency):
-        return spec.applies_to
-    return spec.deployment_selector if isinstance(spec, DeploymentBracket) else None
 
 
 def render_value(value: str) -> str:

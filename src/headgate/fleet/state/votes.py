@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from headgate.fleet import rules
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Vote
+from headgate.fleet.rules.spec import AskedVotes, GateStage
 from headgate.fleet.state import references, wakes
 from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
+
+_ANSWERED = rules.specs_with(lambda traits: traits.is_answered_by_votes)
 
 
 def cast(state: State, change: Vote, now: Instant) -> None:
@@ -46,6 +51,17 @@ def end_approvals(state: State, version: str) -> list[model.CastVote]:
         _take_out(state, version, vote.environment, vote.user)
         _changed(state, version, vote.environment, vote.user)
     return ended
+
+
+def asked_of(target: Target, version: VersionNode) -> dict[str, AskedVotes]:
+    """The votes that the target's rules ask for before the version comes, by rule."""
+    return {
+        rule.id: asked
+        for spec in _ANSWERED
+        if version.scope is not None or spec.traits.stage is not GateStage.SCOPE
+        for rule in target.rules.of(spec)
+        if (asked := rule.spec.asked_votes()) is not None
+    }
 
 
 def vetoes(state: State, version: str) -> list[model.CastVote]:
