@@ -86,9 +86,8 @@ def test_no_modules_import_each_other_in_a_ring() -> None:
     assert MEASURE["module_rings"](MEASURE["modules"]()) == []
 
 
-def test_no_folders_import_each_other_in_a_ring_but_the_store_and_its_sql() -> None:
-    """The store opens what is in `sql`, which implements its ports; migrations stand between the two."""
-    assert MEASURE["folder_rings"](MEASURE["modules"]()) == [["headgate.store", "headgate.store.sql"]]
+def test_no_folders_import_each_other_in_a_ring() -> None:
+    assert MEASURE["folder_rings"](MEASURE["modules"]()) == []
 
 
 def test_a_function_that_is_written_twice_is_found_under_its_other_name() -> None:

@@ -53,7 +53,8 @@ from headgate.runtime.clocks import ClockWatch
 from headgate.runtime.health import STOPS_REQUESTS, Health
 from headgate.runtime.wiring import Wiring, WorkerClient
 from headgate.runtime.worker import Worker, WorkerSettings, wall_clock
-from headgate.store import NotAdmittedError, Store, UnavailableError, Workspace, open_store
+from headgate.store import NotAdmittedError, Store, UnavailableError, Workspace
+from headgate.store.sql.opening import open_store
 
 DEFAULT_WORKSPACE = "default"
 _FIRST_TOKEN_SECONDS = 60.0

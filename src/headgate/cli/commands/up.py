@@ -226,8 +226,7 @@ def start(
     from headgate.cli import data_folder, serving
     from headgate.cli.main import refuse
     from headgate.kernel.problems import Rejected
-    from headgate.store.migrations import NewerSchemaError
-    from headgate.store.port import UnavailableError
+    from headgate.store.port import NewerSchemaError, UnavailableError
 
     tracing.configure_from_environment()
     with serving.logging_to_stderr(log_level), contextlib.ExitStack() as stack:

@@ -11,13 +11,12 @@ import msgspec
 
 from headgate.kernel import identifiers, instants
 from headgate.kernel.instants import Instant
-from headgate.store import migrations
 from headgate.store.leases import Lease
 from headgate.store.log import AuditEntry, Event, LogEntry
 from headgate.store.port import Token, Transaction, UnknownWorkspaceError, Workspace
 from headgate.store.rows import EngineRows, Json, Row
 from headgate.store.schema import ENGINE_TABLES, TABLES
-from headgate.store.sql import encoding, statements, token_rows
+from headgate.store.sql import encoding, migrations, statements, token_rows
 from headgate.store.sql.dispatches import SqlDispatches
 from headgate.store.sql.drivers import DatabaseDriver, Session
 from headgate.store.sql.history import SqlHistory
