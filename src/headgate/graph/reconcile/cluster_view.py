@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from headgate.graph.reconcile import revisions
@@ -16,6 +16,12 @@ class ClusterView(Protocol):
 
     def parts_of(self, instance_uid: str) -> Iterable[Object]:
         """The objects that carry the instance's id, its revisions among them."""
+
+
+class WholeClusterView(ClusterView, Protocol):
+    """One that can be gone through whole."""
+
+    def __iter__(self) -> Iterator[Object]: ...
 
 
 def is_revision(item: Object) -> bool:
