@@ -58,12 +58,10 @@ class Recorder:
 
     def accepted(self, change: Change, user: str) -> None:
         """Reports of agents, and versions that are marked as bad, show in what they change, not by themselves."""
-        if isinstance(change, changes.JobReported | changes.Measured | changes.RejectVersion):
-            return
-        if isinstance(change, changes.SetVersionStatus) and change.status == "rejected":
-            return
         kind, name = change.subject
         verb = change.verb
+        if isinstance(change, UNAUDITED) or (kind, verb) == ("Version", "rejected"):
+            return
         by = f" by {user}" if user else ""
         dashed = re.sub("(?<=.)(?=[A-Z])", "-", kind).lower()  # JobAgent to job-agent
         self._add(f"{dashed}.{verb}", kind, name, f"{name} {verb}{by}", {"user": user})
@@ -141,7 +139,7 @@ def audit_entry(
     change: Change, caller: Caller, now: Instant, before: bytes | None, after: bytes | None
 ) -> AuditEntry:
     kind, name = change.subject
-    if kind in ("Group", "ReleaseTarget", "Rule") or (after is None and not _is_deletion(change)):
+    if kind in ("Group", "ReleaseTarget", "Rule") or (after is None and change.verb not in changes.ENDINGS):
         after = msgspec.json.encode(change)
     if before is not None and len(before) > _LARGEST_BYTES:
         before = _abridged(before)
@@ -180,12 +178,6 @@ def audit_of_notice(notice: Notice, caller: Caller, now: Instant) -> AuditEntry 
 def _is_ordered(notice: Notice) -> bool:
     """A person's order has its own entry."""
     return str(notice.data.get("cause", "")).startswith(target_states.ORDERED_BY)
-
-
-def _is_deletion(change: Change) -> bool:
-    return isinstance(change, changes.Delete | changes.DeleteSkip) or (
-        isinstance(change, changes.Vote) and change.status == "withdrawn"
-    )
 
 
 def _abridged(document: bytes) -> bytes:

@@ -19,7 +19,7 @@ from headgate.graph.reconcile import labels
 from headgate.graph.reconcile import operate as graph_orders
 from headgate.graph.reconcile.accepted_graphs import is_definition
 from headgate.kernel import documents, rendering
-from headgate.kernel.explanations import ExplanationTree, PartState
+from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.objects import Object
 from headgate.kernel.problems import Rejected
 from headgate.kubernetes.errors import ConflictError, InvalidError
@@ -27,13 +27,12 @@ from headgate.operator.observation import summaries
 from headgate.operator.observation.graphs import definition_of
 from headgate.operator.observation.one_object import SeenObject
 from headgate.workload.plan import operate as set_orders
-from headgate.workload.plan import set_states
+from headgate.workload.plan.operate import Edit, SetOrder
 
 MOST_PARTS = 20_000
 """Of a tree that is answered."""
 MOST_INSTANCES = 1_000
-LevelOrder = Literal["pause", "resume", "abort", "partition"]
-Edit = Callable[[Object], Object]
+LevelOrder = Literal[SetOrder, "partition"]
 _SAID: dict[LevelOrder, str] = {
     "pause": "is paused: nothing more moves until it is resumed",
     "resume": "is not paused any more",
@@ -213,23 +212,22 @@ def _until(tree: ExplanationTree, depth: int) -> ExplanationTree:
 
 async def order_set(action: LevelOrder, call: Request) -> Answer:
     given = call.body if call.body is not None else {}
-    edit: Edit
+    edit_for: Callable[[str], Edit]
     if action == "partition":
         asked = documents.read(bodies.PartitionInput, given)
-        reason, edit = asked.reason, partial(set_orders.partition, first=asked.partition)
+        partitioned = partial(set_orders.partition, first=asked.partition)
+        reason, edit_for = asked.reason, lambda _: partitioned
     else:
         reason = documents.read(bodies.ClusterOrderInput, given).reason
-        edit = {"pause": set_orders.pause, "resume": set_orders.resume, "abort": set_orders.abort}[action]
+        edit_for = partial(set_orders.edit_for, action)
     connection, held = await cluster_questions.find_set(call)
     state = summaries.of_set(held.item).state
-    if action == "abort" and state in set_states.WITHOUT_UPDATE:
-        raise refusals.conflict(
-            "There is no update", f"PodCliqueSet {held.item.name} is {state}: there is no update to abort"
-        )
-    if action == "abort" and state == PartState.ABORTED:
-        edit = _unchanged
+    refusal = set_orders.refusal(action, f"PodCliqueSet {held.item.name}", state)
+    if refusal is not None:
+        raise refusals.conflict("There is no update", refusal)
     id_ = cluster_questions.id_of_set(held)
-    return await _ordered(call, action, edit, _Ordered("workload", id_, connection, held, state, reason))
+    order = _Ordered("workload", id_, connection, held, state, reason)
+    return await _ordered(call, action, edit_for(state), order)
 
 
 async def order_graph(action: LevelOrder, call: Request) -> Answer:
@@ -242,10 +240,6 @@ async def order_graph(action: LevelOrder, call: Request) -> Answer:
     edit = graph_orders.pause if action == "pause" else graph_orders.resume
     id_ = cluster_questions.id_of_graph(held)
     return await _ordered(call, action, edit, _Ordered("graph", id_, connection, held, state, reason))
-
-
-def _unchanged(item: Object) -> Object:
-    return item
 
 
 class _Ordered(msgspec.Struct, frozen=True):

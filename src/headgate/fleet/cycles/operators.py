@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from headgate.fleet.cycles import collecting, cycle, finishing, giving_up, locking, running
 from headgate.fleet.gates.blockers import Blockers
-from headgate.fleet.model.changes import GroupAction
+from headgate.fleet.model.changes import GroupAction, GroupOrder
 from headgate.fleet.model.records import MEMBER_SETTLED, Group, Member
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site
@@ -32,9 +30,7 @@ def act(state: State, change: GroupAction, now: Instant) -> None:
     state.waiting.touch(site)
 
 
-def refusal(
-    state: State, site: Site, group: Group, action: Literal["retry", "abort", "release"], now: Instant
-) -> str | None:
+def refusal(state: State, site: Site, group: Group, action: GroupOrder, now: Instant) -> str | None:
     """Why the order would be refused; None if it would be carried out."""
     try:
         if action == "retry":

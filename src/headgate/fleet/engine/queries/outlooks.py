@@ -10,13 +10,14 @@ import msgspec
 from headgate.fleet.cycles import operators
 from headgate.fleet.engine import orders
 from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model.changes import GroupOrder, TargetOrder
 from headgate.fleet.model.records import GROUP_ENDED, Group
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Target
 from headgate.kernel.instants import Instant
 
-_OF_TARGETS: tuple[Literal["retry", "redeploy", "rollback"], ...] = ("retry", "redeploy", "rollback")
-_OF_GROUPS: tuple[Literal["retry", "abort", "release"], ...] = ("retry", "abort", "release")
+_OF_TARGETS: tuple[TargetOrder, ...] = ("retry", "redeploy", "rollback")
+_OF_GROUPS: tuple[GroupOrder, ...] = ("retry", "abort", "release")
 
 
 class OrderOutlook(msgspec.Struct, frozen=True, rename="camel"):
@@ -35,9 +36,7 @@ def of_target(engine: Engine, name: str, now: Instant) -> list[OrderOutlook]:
     return [_of_order(engine.state, target, action, now) for action in _OF_TARGETS]
 
 
-def _of_order(
-    state: State, target: Target, action: Literal["retry", "redeploy", "rollback"], now: Instant
-) -> OrderOutlook:
+def _of_order(state: State, target: Target, action: TargetOrder, now: Instant) -> OrderOutlook:
     """Going back may be refused without a version and not with one."""
     found = orders.prospect(state, target, action, None, now)
     versions = [
