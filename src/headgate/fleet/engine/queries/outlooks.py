@@ -38,14 +38,14 @@ def of_target(engine: Engine, name: str, now: Instant) -> list[OrderOutlook]:
 
 def _of_order(state: State, target: Target, action: TargetOrder, now: Instant) -> OrderOutlook:
     """Going back may be refused without a version and not with one."""
-    found = orders.prospect(state, target, action, None, now)
+    order_prospect = orders.prospect(state, target, action, None, now)
     versions = [
         version.tag
         for version in (orders.ran_here(state, target) if action == "rollback" else ())
         if orders.prospect(state, target, action, version, now).problem is None
     ]
-    to = found.after.tag if found.after is not None else None
-    return OrderOutlook(action, None if versions else found.problem, to, versions)
+    to = order_prospect.after.tag if order_prospect.after is not None else None
+    return OrderOutlook(action, None if versions else order_prospect.problem, to, versions)
 
 
 def of_group(engine: Engine, group: Group, now: Instant) -> list[OrderOutlook]:
