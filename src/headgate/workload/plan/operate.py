@@ -59,8 +59,8 @@ def _unchanged(item: Object) -> Object:
 
 
 def _strategy(item: Object) -> dict[str, Any]:
-    found = item.spec.get("updateStrategy")
-    return found if isinstance(found, dict) else {}
+    strategy = item.spec.get("updateStrategy")
+    return strategy if isinstance(strategy, dict) else {}
 
 
 def _with_strategy(item: Object, strategy: dict[str, Any]) -> Object:
