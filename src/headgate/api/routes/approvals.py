@@ -33,13 +33,13 @@ def _rows(view: EngineView, call: Request) -> list[tuple[str, int, dict[str, Any
     }
     if call.query.get("tag") is not None:
         wanted["tag"] = call.query["tag"]
-    found = []
+    rows = []
     for vote in votes.all_of_them(engine):
         row = rollout_documents.of_vote(engine, vote)
         if all(row[key] == value for key, value in wanted.items()):
             name = f"{row['deployment']}/{row['tag']}/{vote.environment}/{vote.user}"
-            found.append((name, vote.at, row))
-    return found
+            rows.append((name, vote.at, row))
+    return rows
 
 
 async def vote(call: Request) -> Answer:

@@ -62,10 +62,10 @@ def _by_name(engine: Engine, given: Mapping[str, str]) -> dict[str, str]:
 
 async def _documents(call: Request, rows: Sequence[Row]) -> list[tuple[Key, dict[str, Any]]]:
     groups = [_from_row(row) for row in rows]
-    shown = await replies.ask(
+    details = await replies.ask(
         call, lambda view: [rollout_documents.of_group(view.engine, group, view.now) for group in groups]
     )
-    return [((row["created_at"], row["id"]), one) for row, one in zip(rows, shown)]
+    return [((row["created_at"], row["id"]), one) for row, one in zip(rows, details)]
 
 
 def _from_row(row: Row) -> records.Group:

@@ -45,8 +45,8 @@ ClusterRow = tuple[str, int, dict[str, Any]]
 async def list_clusters(call: Request) -> Answer:
     async def rows() -> list[ClusterRow]:
         connections = await cluster_questions.connections(call)
-        found = await cluster_questions.asked(call).reached(connections) if connections else []
-        return [_cluster_row(answer) for answer in found]
+        answers = await cluster_questions.asked(call).reached(connections) if connections else []
+        return [_cluster_row(answer) for answer in answers]
 
     return await lists.answer(call, lists.of_rows("cluster", rows))
 
@@ -92,16 +92,19 @@ async def _rows(call: Request, variable: Literal["workload", "graph"]) -> list[C
     answers = await (clusters.sets if variable == "workload" else clusters.graphs)(connections)
     wanted = call.query.get("cluster")
     viewer = cluster_questions.viewer(call)
-    found: list[ClusterRow] = []
+    cluster_rows: list[ClusterRow] = []
     for answer in answers:
         if wanted in (None, answer.connection.name):
             definitions = [held.item for held in answer.items if is_definition(held.item.key)]
-            shown = [held for held in answer.items if viewer.sees(held)]
+            held_objects = [held for held in answer.items if viewer.sees(held)]
             documents = [
-                _workload(held) if variable == "workload" else _graph(held, definitions) for held in shown
+                _workload(held) if variable == "workload" else _graph(held, definitions)
+                for held in held_objects
             ]
-            found += [(each["id"], held.item.created_at, each) for each, held in zip(documents, shown)]
-    return found
+            cluster_rows += [
+                (each["id"], held.item.created_at, each) for each, held in zip(documents, held_objects)
+            ]
+    return cluster_rows
 
 
 def _workload(held: HeldObject) -> dict[str, Any]:
@@ -187,10 +190,10 @@ async def _definition(call: Request, connection: ClusterConnection, held: HeldOb
 async def _seen(call: Request, connection: ClusterConnection, held: HeldObject) -> SeenObject:
     viewer = cluster_questions.viewer(call)
     asking = cluster_questions.asked(call).explain(connection, held, viewer)
-    found = await cluster_questions.answered(call, asking)
-    if found is None:
+    seen_object = await cluster_questions.answered(call, asking)
+    if seen_object is None:
         raise refusals.not_found("graph", cluster_questions.id_of_graph(held))
-    return found
+    return seen_object
 
 
 def _tree(tree: ExplanationTree) -> tuple[dict[str, Any], bool]:
@@ -272,8 +275,8 @@ async def _ordered(call: Request, action: LevelOrder, edit: Edit, order: _Ordere
     except InvalidError as error:
         if error.problems:
             raise Rejected(error.problems) from None
-        said = error.message[: cluster_questions.LONGEST_ANSWER]
-        raise Refusal(422, "The cluster refuses", said) from None
+        message = error.message[: cluster_questions.LONGEST_ANSWER]
+        raise Refusal(422, "The cluster refuses", message) from None
     before = "" if is_changed else "; it was so before"
     document = cluster_views.OrderedView(
         order.id,

@@ -140,17 +140,17 @@ def _viewed(view: EngineView, call: Request) -> model.Policy:
 
 
 def _policy(engine: Engine, call: Request) -> model.Policy:
-    found = finding.required(engine, kinds.POLICY, call.path["policy"])
-    assert isinstance(found, model.Policy)
-    return found
+    policy_found = finding.required(engine, kinds.POLICY, call.path["policy"])
+    assert isinstance(policy_found, model.Policy)
+    return policy_found
 
 
 def _rule(policy: model.Policy, call: Request) -> model.Rule:
     reference = call.path["rule"]
-    found = policy.rule(reference.lower()) or policy.rule(reference)
-    if found is None:
+    rule_found = policy.rule(reference.lower()) or policy.rule(reference)
+    if rule_found is None:
         raise refusals.not_found(f"rule of {policy.name}", reference, [one.label for one in policy.rules])
-    return found
+    return rule_found
 
 
 _POSITION = Parameter(
