@@ -121,8 +121,8 @@ def audited_document(state: State, change: Change) -> bytes | None:
     elif kind == "Skip":
         document = state.skips.get(name)
     elif kind in kinds.BY_NAME:
-        thing = state.get(kinds.BY_NAME[kind], name)
-        document = None if thing is None else hiding.without_secrets(kind, manifests.describe(thing))
+        item = state.get(kinds.BY_NAME[kind], name)
+        document = None if item is None else hiding.without_secrets(kind, manifests.describe(item))
     return None if document is None else msgspec.json.encode(document)
 
 
@@ -183,8 +183,8 @@ def _is_ordered(notice: Notice) -> bool:
 def _abridged(document: bytes) -> bytes:
     """Each change of a large object would be kept twice more: parts that are long are named by their size and digest."""
     value = msgspec.json.decode(document)
-    found = _canonical(_without_long_parts(value))
-    return found if len(found) <= _LARGEST_BYTES else _canonical(_digest(_canonical(value)))
+    shortened = _canonical(_without_long_parts(value))
+    return shortened if len(shortened) <= _LARGEST_BYTES else _canonical(_digest(_canonical(value)))
 
 
 def _without_long_parts(value: Any, depth: int = 0) -> Any:
