@@ -24,15 +24,15 @@ def approvals(state: State) -> Iterator[Vote]:
 
 
 def _rules_asking(version: VersionNode, pair: Pair) -> list[BoundRule[Approval | ScopedVersion]]:
-    found: dict[str, BoundRule[Approval | ScopedVersion]] = {}
+    rules: dict[str, BoundRule[Approval | ScopedVersion]] = {}
     seen: set[int] = set()
     for target in candidates.scoped_targets(pair, version).values():
         if target.record.deployed == version.id or id(target.rules) in seen:
             continue
         seen.add(id(target.rules))
-        found |= {rule.id: rule for rule in target.rules.of(Approval)}
-        found |= {rule.id: rule for rule in target.rules.of(ScopedVersion) if version.scope}
-    return list(found.values())
+        rules |= {rule.id: rule for rule in target.rules.of(Approval)}
+        rules |= {rule.id: rule for rule in target.rules.of(ScopedVersion) if version.scope}
+    return list(rules.values())
 
 
 def _votes_on(

@@ -93,15 +93,15 @@ class StepTranslator:
         )
 
     def _report(self, payload: steps.ReportStep) -> changes.JobReported:
-        found = [
+        reported_jobs = [
             job
             for job in self._jobs.values()
             if job.target == payload.target and payload.attempt in (None, job.attempt)
         ]
-        if not found:
+        if not reported_jobs:
             which = f" with attempt {payload.attempt}" if payload.attempt is not None else ""
             raise Rejected([Problem("target", f"{payload.target} has no job{which} to report on")])
-        return changes.JobReported(found[-1].id, payload.status, payload.message)
+        return changes.JobReported(reported_jobs[-1].id, payload.status, payload.message)
 
 
 def _version_name(payload: steps.PublishStep) -> object:
