@@ -219,12 +219,12 @@ class SqlStore(SqlDispatches, SqlRetention, SqlJobLogs, SqlHistory):
         ]
 
     def job(self, workspace: str, job: str) -> Row | None:
-        return self._one("job", workspace, job)
+        return self._row_by_key("job", workspace, job)
 
     def group(self, workspace: str, group: str) -> Row | None:
-        return self._one("bracket_version_group", workspace, group)
+        return self._row_by_key("bracket_version_group", workspace, group)
 
-    def _one(self, table: str, workspace: str, key: str) -> Row | None:
+    def _row_by_key(self, table: str, workspace: str, key: str) -> Row | None:
         if not identifiers.is_uuid(key):
             return None
         rows = self._driver.fetch(
