@@ -32,24 +32,24 @@ def name_or_same(engine: Engine, kind: Kind, reference: str) -> str:
 
 def version(engine: Engine, reference: str) -> Version:
     """By id, or as `deployment/tag`."""
-    version_found = versions.find(engine, reference)
-    if version_found is None:
+    known_version = versions.find(engine, reference)
+    if known_version is None:
         raise refusals.not_found("version", reference)
-    return version_found
+    return known_version
 
 
 def version_of(engine: Engine, deployment: str, reference: str) -> Version:
     """By id or tag, within its deployment."""
     owner = name(engine, kinds.DEPLOYMENT, deployment)
-    version_found = versions.of_deployment(engine, owner, reference)
-    if version_found is None:
+    known_version = versions.of_deployment(engine, owner, reference)
+    if known_version is None:
         raise refusals.not_found(f"version of {owner}", reference, versions.tags_of(engine, owner))
-    return version_found
+    return known_version
 
 
 def target(engine: Engine, reference: str) -> TargetParts:
     """`deployment/environment/resource`, each by id or name."""
-    target_found = release_targets.find(engine, reference)
-    if target_found is None:
+    known_target = release_targets.find(engine, reference)
+    if known_target is None:
         raise refusals.not_found("release target", reference, release_targets.names(engine))
-    return target_found
+    return known_target
