@@ -15,7 +15,8 @@ from headgate.kernel.identifiers import NamedIds
 from headgate.runtime.commands import CommandContext
 from headgate.runtime.historian import Historian
 from headgate.runtime.worker import Worker, WorkerSettings, wall_clock
-from headgate.store import Store, Workspace, open_store
+from headgate.store import Store, Workspace
+from headgate.store.sql.opening import open_store
 
 SIZES = ((1_000, 10_000), (10_000, 100_000))
 """Targets, and changes that are recorded of them."""

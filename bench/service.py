@@ -21,7 +21,8 @@ from headgate.runtime.commands import Caller, CommandContext
 from headgate.runtime.replica import Replica
 from headgate.runtime.worker import Worker, WorkerSettings, wall_clock
 from headgate.runtime.workspace_engine import AfterCommit
-from headgate.store import Store, Workspace, open_store
+from headgate.store import Store, Workspace
+from headgate.store.sql.opening import open_store
 
 LARGE, SMALL = 100_000, 1_000
 ROLLOUT = 10_000

@@ -102,8 +102,8 @@ if not TYPE_CHECKING:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         import pkgutil
 
-        found = globals()[name] = pkgutil.resolve_name(_HOMES[name])
-        return found
+        exported = globals()[name] = pkgutil.resolve_name(_HOMES[name])
+        return exported
 
 
 def __dir__() -> list[str]:

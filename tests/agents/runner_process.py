@@ -8,7 +8,7 @@ from pathlib import Path
 from headgate.agents.exec import ExecAgent
 from headgate.agents.runner import AgentRunner
 from headgate.fleet.model.changes import JobReported
-from headgate.store import open_store
+from headgate.store.sql.opening import open_store
 
 
 async def main() -> None:

@@ -16,8 +16,9 @@ from headgate.agents.port import Assignment, DispatchDocument, State
 from headgate.fleet.model.changes import JobReported
 from headgate.kernel import instants
 from headgate.kernel.backoffs import Backoff
-from headgate.store import Dispatch, Store, Workspace, open_store
+from headgate.store import Dispatch, Store, Workspace
 from headgate.store.schema import TABLES
+from headgate.store.sql.opening import open_store
 
 HOME = "home"
 QUICK = Backoff(first_seconds=0.01, most_seconds=0.05, chance=lambda: 1.0)

@@ -9,7 +9,8 @@ from headgate.api.http.calls import Principal, Refusal
 from headgate.api.http.permissions import BY_ROLE
 from headgate.api.http.problems import headers
 from headgate.kernel import instants
-from headgate.store import Store, Token, open_store
+from headgate.store import Store, Token
+from headgate.store.sql.opening import open_store
 
 from .machinery import NOW, app_of, route, send
 

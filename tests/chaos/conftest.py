@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.store import open_store
+from headgate.store.sql.opening import open_store
 
 from . import checking
 from .notebook import Notebook

@@ -24,7 +24,8 @@ from headgate.fleet.model.changes import JobReported
 from headgate.runtime import holders
 from headgate.runtime.commands import ENGINE, Caller, CommandContext, Idempotency, Reply
 from headgate.runtime.worker import Worker, WorkerSettings
-from headgate.store import Dispatch, Lease, Store, Transaction, UnavailableError, open_store
+from headgate.store import Dispatch, Lease, Store, Transaction, UnavailableError
+from headgate.store.sql.opening import open_store
 
 AGENTS = 3
 CLAIM_SECONDS = 1.0

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from headgate.store import Lease, Store, open_store
+from headgate.store import Lease, Store
+from headgate.store.sql.opening import open_store
 
 from . import killing
 from .player import Part, name_of

@@ -22,7 +22,7 @@ from headgate.fleet.model.changes import JobReported
 from headgate.kubernetes import kubeconfig
 from headgate.kubernetes.transport import ApiAnswer, ApiRequest, Transport
 from headgate.runtime import holders
-from headgate.store import open_store
+from headgate.store.sql.opening import open_store
 from kubernetes.rollouts import explained
 
 moments_left = int(sys.argv[4])

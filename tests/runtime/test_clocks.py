@@ -16,7 +16,8 @@ from headgate.runtime.commands import CommandContext
 from headgate.runtime.items import WorkItem
 from headgate.runtime.worker import Worker, WorkerSettings
 from headgate.runtime.workspace_engine import WorkspaceEngine
-from headgate.store import Store, open_store
+from headgate.store import Store
+from headgate.store.sql.opening import open_store
 
 from .fleet import BRACKET, ONE_NODE, TWO_NODES, cycle, policy, put, version
 from .stage import ANA, HOME, Clock, Stage, eventually, workspace

@@ -15,7 +15,8 @@ from headgate.fleet.model.changes import JobReported
 from headgate.kernel import identifiers
 from headgate.runtime.health import Health
 from headgate.runtime.workspace_engine import WorkspaceEngine
-from headgate.store import Store, UnavailableError, open_store
+from headgate.store import Store, UnavailableError
+from headgate.store.sql.opening import open_store
 from headgate.store.sql.transaction import SqlTransaction
 from properties import fleets
 from properties.effort import examples

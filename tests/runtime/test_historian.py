@@ -14,7 +14,8 @@ from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.runtime import historian
 from headgate.runtime.historian import Historian
-from headgate.store import Store, open_store
+from headgate.store import Store
+from headgate.store.sql.opening import open_store
 from properties import fleets
 from properties.effort import examples
 

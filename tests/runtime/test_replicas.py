@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.fleet.model.changes import JobReported, SetVersionStatus
-from headgate.store import Store, open_store
+from headgate.store import Store
+from headgate.store.sql.opening import open_store
 from properties import fleets
 from properties.effort import examples
 

@@ -9,7 +9,8 @@ import pytest
 from headgate.runtime.commands import ENGINE, BusyError, Caller, CommandContext
 from headgate.runtime.items import WaitingLine, WorkItem
 from headgate.runtime.worker import Worker, WorkerSettings, wall_clock
-from headgate.store import Workspace, open_store
+from headgate.store import Workspace
+from headgate.store.sql.opening import open_store
 
 ME = Caller("ada")
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import postgres
-from headgate.store import Store, open_store
+from headgate.store import Store
 from headgate.store.schema import TABLES
+from headgate.store.sql.opening import open_store
 
 from .values import HOME, workspace
 

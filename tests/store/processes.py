@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
-from headgate.store import open_store
+from headgate.store.sql.opening import open_store
 
 from .values import HOME, append, workspace
 

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 import postgres
-from headgate.store import DiskFullError, RefusedError, Store, UnavailableError, open_store
+from headgate.store import DiskFullError, RefusedError, Store, UnavailableError
 from headgate.store.log import Event
 from headgate.store.port import NotAdmittedError
 from headgate.store.sql import connections
 from headgate.store.sql import postgres as postgres_driver
+from headgate.store.sql.opening import open_store
 from headgate.store.sql.sqlite import SqliteDriver
 
 from .values import HOME, workspace

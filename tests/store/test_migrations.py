@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 import postgres
-from headgate.store import Store, migrations, open_store
-from headgate.store.migrations import NewerSchemaError
+from headgate.store import Store
+from headgate.store.port import NewerSchemaError
+from headgate.store.sql import migrations
 from headgate.store.sql.drivers import DatabaseDriver, Session
+from headgate.store.sql.opening import open_store
 from headgate.store.sql.postgres import PostgresDriver
 from headgate.store.sql.sqlite import SqliteDriver
 from headgate.store.sql.statements import Dialect

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from headgate.kernel.problems import Rejected
-from headgate.store import Store, UnavailableError, open_store
+from headgate.store import Store, UnavailableError
+from headgate.store.sql.opening import open_store
 
 from .values import HOME
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import postgres
-from headgate.store import Store, UnavailableError, open_store
+from headgate.store import Store, UnavailableError
+from headgate.store.sql.opening import open_store
 
 from .processes import in_processes, write_entries
 from .values import HOME, append, eventually, payloads, workspace

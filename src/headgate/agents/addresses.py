@@ -100,10 +100,10 @@ class CheckedResolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
         loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(host, port, family=family, type=socket.SOCK_STREAM)
+        addresses = await loop.getaddrinfo(host, port, family=family, type=socket.SOCK_STREAM)
         results: list[ResolveResult] = []
         last: IpAddress | None = None
-        for kind, _, protocol, _, place in found:
+        for kind, _, protocol, _, place in addresses:
             address = last = ipaddress.ip_address(str(place[0]).partition("%")[0])
             if self._addresses.permits(host, port, address):
                 results.append(

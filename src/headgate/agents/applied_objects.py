@@ -83,14 +83,14 @@ class AppliedObject(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         return f"{self.resource.kind} {self.place}"
 
-    async def found(self) -> Document | None:
+    async def live(self) -> Document | None:
         try:
             return await self.cluster.client.get(self.resource, self.metadata.name, self.metadata.namespace)
         except NotFoundError:
             return None
 
-    def is_of_target(self, found: Document) -> bool:
-        return job_marks.is_of_target(found, self.marks[job_marks.WORKSPACE], self.marks[job_marks.TARGET])
+    def is_of_target(self, live: Document) -> bool:
+        return job_marks.is_of_target(live, self.marks[job_marks.WORKSPACE], self.marks[job_marks.TARGET])
 
     async def apply(
         self, manager: str, over: Document | None, orders: Mapping[str, str] | None = None

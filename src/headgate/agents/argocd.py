@@ -224,17 +224,17 @@ def _is_stale(application: dict[str, Any], sync: Sync) -> bool:
 def _healthy(config: ArgocdConfig, application: dict[str, Any], sync: Sync) -> JobProgress:
     status = _map(application.get("status"))
     health = _map(status.get("health"))
-    found, said = str(health.get("status") or "Unknown"), str(health.get("message") or "")
+    health_word, comment = str(health.get("status") or "Unknown"), str(health.get("message") or "")
     revision = f" at {sync.revision}" if sync.revision else ""
-    detail = f": {said}" if said else ""
-    if found == "Healthy":
+    detail = f": {comment}" if comment else ""
+    if health_word == "Healthy":
         return _ended(config, "successful", f"synced{revision} and healthy")
-    if found == "Degraded":
+    if health_word == "Degraded":
         return _ended(config, "failure", f"synced{revision}, but degraded{detail}")
-    if found == "Suspended":
+    if health_word == "Suspended":
         message = f"synced{revision}; suspended, which somebody must resume{detail}"
         return JobProgress("actionRequired", message, config.application, _links(config), config.poll_seconds)
-    return _running(config, f"synced{revision}; its health is {found.lower()}{detail}")
+    return _running(config, f"synced{revision}; its health is {health_word.lower()}{detail}")
 
 
 def _replaced(config: ArgocdConfig) -> JobProgress:
@@ -263,12 +263,12 @@ def _refused(config: ArgocdConfig, assignment: Assignment, answer: WebAnswer) ->
     if answer.status in (408, 429) or answer.status >= 500:
         raise TryLaterError(f"Argo CD answered {answer.status}", answer.retry_after_seconds())
     fields = answer.fields()
-    said = assignment.scrubber.text(str(fields.get("message") or fields.get("error") or ""))[:300]
+    comment = assignment.scrubber.text(str(fields.get("message") or fields.get("error") or ""))[:300]
     reasons = {
         401: "config.token is not valid",
         403: "it is not there, or config.token has no permission for it",
         404: "it is not there",
     }
     reason = reasons.get(answer.status, f"Argo CD answered {answer.status}")
-    message = f"application {config.application}: {reason}" + (f" ({said})" if said else "")
+    message = f"application {config.application}: {reason}" + (f" ({comment})" if comment else "")
     return JobProgress("invalidIntegration", shortened(message))

@@ -52,7 +52,7 @@ async def facts_of(client: Client, name: str, prefix: str) -> ClusterFacts:
 
 
 def of_nodes(nodes: Iterable[Document], cluster: ClusterFacts) -> list[Resource]:
-    return sorted((_of_node(node, cluster) for node in nodes), key=lambda one: str(one["name"]))
+    return sorted((_of_node(node, cluster) for node in nodes), key=lambda node: str(node["name"]))
 
 
 def of_cluster(cluster: ClusterFacts) -> Resource:
@@ -69,13 +69,13 @@ def _of_node(node: Document, cluster: ClusterFacts) -> Resource:
     """Labels are its metadata. What changes by itself all the time, such as conditions, is not part of it."""
     name = str(node["metadata"]["name"])
     info: Mapping[str, Any] = (node.get("status") or {}).get("nodeInfo") or {}
-    said = {key: str(info[field]) for field, key in _FACTS.items() if info.get(field)}
+    facts = {key: str(info[field]) for field, key in _FACTS.items() if info.get(field)}
     labels = node["metadata"].get("labels") or {}
     return {
         "name": f"{cluster.prefix}{name}",
         "kind": NODE,
         "identifier": f"{cluster.uid}/node/{name}",
-        "metadata": {**labels, **said, "cluster": cluster.name},
+        "metadata": {**labels, **facts, "cluster": cluster.name},
         "config": {"node": name, "clusterUid": cluster.uid},
     }
 

@@ -61,11 +61,11 @@ class RolloutAgent(ClusterAgent):
         """Raises Rejected, ApiError."""
 
     @abstractmethod
-    async def _progress(self, wanted: AppliedObject, found: Document) -> RolloutProgress:
+    async def _progress(self, wanted: AppliedObject, live: Document) -> RolloutProgress:
         """Raises ApiError."""
 
     @abstractmethod
-    def _hold(self, wanted: AppliedObject, found: Document) -> tuple[Mapping[str, str], str] | None:
+    def _hold(self, wanted: AppliedObject, live: Document) -> tuple[Mapping[str, str], str] | None:
         """The annotations that keep it as it is until the next job, and what that means; None if nothing moves."""
 
     @abstractmethod
@@ -83,58 +83,58 @@ class RolloutAgent(ClusterAgent):
                 return applied
             await assignment.keep(uid=applied["metadata"]["uid"], isApplying=None)
             return await self._judged(wanted, applied, assignment)
-        found = await wanted.found()
-        problem = _problem(wanted, found, assignment)
-        if problem is not None or found is None:
+        live = await wanted.live()
+        problem = _problem(wanted, live, assignment)
+        if problem is not None or live is None:
             return problem or _gone(wanted)
-        return await self._judged(wanted, found, assignment)
+        return await self._judged(wanted, live, assignment)
 
     async def _applied(self, wanted: AppliedObject, assignment: Assignment) -> Document | JobProgress:
         """Over what is there as it was looked at: whoever has written it meanwhile may be the next job. What an operator
         writes of it meanwhile changes nothing, so it is tried again."""
         for _ in range(_MOST_TRIES):
-            found = await wanted.found()
-            refusal = _refusal(wanted, found)
+            live = await wanted.live()
+            refusal = _refusal(wanted, live)
             if refusal is not None:
                 return JobProgress("failure", shortened(refusal), wanted.place)
-            if found is not None and job_marks.job_of(found) == assignment.job.id:
-                return found
+            if live is not None and job_marks.job_of(live) == assignment.job.id:
+                return live
             # Whoever has lost the job to another process learns of it here, before anything is written.
             await assignment.keep(isApplying=True)
             try:
-                return await wanted.apply(self._manager, found)
+                return await wanted.apply(self._manager, live)
             except ApplyConflictError as error:
                 return _conflicting(wanted, error)
             except ConflictError:
                 continue
         raise TryLaterError(f"{wanted} is being changed by others again and again")
 
-    async def _judged(self, wanted: AppliedObject, found: Document, assignment: Assignment) -> JobProgress:
-        if "deletionTimestamp" in found["metadata"]:
+    async def _judged(self, wanted: AppliedObject, live: Document, assignment: Assignment) -> JobProgress:
+        if "deletionTimestamp" in live["metadata"]:
             return self._going_on(wanted, "is being deleted by somebody", assignment)
-        progress = await self._progress(wanted, found)
+        progress = await self._progress(wanted, live)
         if progress.state == "failed":
             return await self._failed(wanted, progress.message, assignment)
         if progress.state == "done":
-            return await self._done(wanted, found, progress, assignment)
+            return await self._done(wanted, live, progress, assignment)
         overdue = await self._overdue(progress, assignment)
         if overdue is not None:
             return await self._failed(wanted, overdue, assignment)
-        self._has_seen(assignment, wanted.cluster, wanted.resource, found)
+        self._has_seen(assignment, wanted.cluster, wanted.resource, live)
         return self._going_on(wanted, progress.message, assignment)
 
     async def _done(
-        self, wanted: AppliedObject, found: Document, progress: RolloutProgress, assignment: Assignment
+        self, wanted: AppliedObject, live: Document, progress: RolloutProgress, assignment: Assignment
     ) -> JobProgress:
         """What is applied once more changes nothing, unless somebody has changed it meanwhile: then what is ready is not
         what this job is about."""
         try:
-            again = await wanted.apply(self._manager, found)
+            again = await wanted.apply(self._manager, live)
         except ApplyConflictError as error:
             return _conflicting(wanted, error)
         except ConflictError:
             return self._going_on(wanted, "has just changed, and is looked at once more", assignment)
-        if again["metadata"]["generation"] != found["metadata"]["generation"]:
+        if again["metadata"]["generation"] != live["metadata"]["generation"]:
             return self._going_on(wanted, "was changed by somebody, and is applied again", assignment)
         return JobProgress("successful", shortened(f"{wanted}: {progress.message}"), wanted.place)
 
@@ -156,9 +156,9 @@ class RolloutAgent(ClusterAgent):
         return f"no step forward for {seconds}s, {progress.message}"
 
     def _going_on(self, wanted: AppliedObject, message: str, assignment: Assignment) -> JobProgress:
-        said = shortened(f"{wanted}: {message}")
-        wait = self._pace.seconds(assignment.job.id, said)
-        return JobProgress("inProgress", said, wanted.place, requeue_seconds=wait)
+        text = shortened(f"{wanted}: {message}")
+        wait = self._pace.seconds(assignment.job.id, text)
+        return JobProgress("inProgress", text, wanted.place, requeue_seconds=wait)
 
     async def _failed(self, wanted: AppliedObject, reason: str, assignment: Assignment) -> JobProgress:
         left = await self._held(wanted, assignment)
@@ -172,20 +172,20 @@ class RolloutAgent(ClusterAgent):
     async def _held(self, wanted: AppliedObject, assignment: Assignment) -> str | None:
         """What is not of this job any more is left to whose it is."""
         for _ in range(_MOST_TRIES):
-            found = await wanted.found()
-            if found is None or job_marks.job_of(found) != assignment.job.id:
+            live = await wanted.live()
+            if live is None or job_marks.job_of(live) != assignment.job.id:
                 return None
-            order = self._hold(wanted, found) if wanted.is_of_target(found) else None
+            order = self._hold(wanted, live) if wanted.is_of_target(live) else None
             if order is None:
                 return None
-            annotations, said = order
+            annotations, comment = order
             try:
-                await wanted.apply(self._manager, found, annotations)
+                await wanted.apply(self._manager, live, annotations)
             except ApplyConflictError as error:
                 return f"it goes on, because it cannot be held: {error.message}"
             except ConflictError:
                 continue
-            return said
+            return comment
         raise TryLaterError(f"{wanted} is being changed by others again and again")
 
     async def _cluster(self, context: str | None, assignment: Assignment) -> ReachedCluster:
@@ -194,13 +194,13 @@ class RolloutAgent(ClusterAgent):
         return cluster
 
 
-def _refusal(wanted: AppliedObject, found: Document | None) -> str | None:
+def _refusal(wanted: AppliedObject, live: Document | None) -> str | None:
     """Why it must not be applied over what is there."""
-    if found is None:
+    if live is None:
         return None
-    if "deletionTimestamp" in found["metadata"]:
+    if "deletionTimestamp" in live["metadata"]:
         raise TryLaterError(f"{wanted} is being deleted, and is made again when it is gone")
-    if wanted.is_of_target(found):
+    if wanted.is_of_target(live):
         return None
     marks = wanted.marks
     return (
@@ -210,14 +210,14 @@ def _refusal(wanted: AppliedObject, found: Document | None) -> str | None:
     )
 
 
-def _problem(wanted: AppliedObject, found: Document | None, assignment: Assignment) -> JobProgress | None:
+def _problem(wanted: AppliedObject, live: Document | None, assignment: Assignment) -> JobProgress | None:
     """Why what was applied can be followed no more."""
-    if found is None or found["metadata"]["uid"] != assignment.state["uid"]:
+    if live is None or live["metadata"]["uid"] != assignment.state["uid"]:
         return _gone(wanted)
-    other = job_marks.job_of(found)
+    other = job_marks.job_of(live)
     if other == assignment.job.id:
         return None
-    version = job_marks.annotations_of(found).get(job_marks.VERSION, "")
+    version = job_marks.annotations_of(live).get(job_marks.VERSION, "")
     taken = f"the job {other} with {version} took its place" if other else "somebody took the job's mark away"
     return JobProgress(
         "failure", shortened(f"{wanted}: {taken} before the end of this one was seen"), wanted.place

@@ -60,8 +60,8 @@ class ReachedCluster:
     async def uid(self) -> str:
         """That of its oldest namespace, which tells clusters apart whatever they are called."""
         if self._uid is None:
-            found = await self.client.get(NAMESPACES, "kube-system")
-            self._uid = str(found["metadata"]["uid"])
+            namespace = await self.client.get(NAMESPACES, "kube-system")
+            self._uid = str(namespace["metadata"]["uid"])
         return self._uid
 
 
@@ -97,9 +97,9 @@ class Clusters:
             return context
         if context is None and len(self._allowed) == 1:
             return self._allowed[0]
-        said = "is required" if context is None else f'is "{context[:80]}"'
+        problem = "is required" if context is None else f'is "{context[:80]}"'
         allowed = ", ".join(self._allowed) or "none"
-        message = f"{said}; allowed are {allowed}, and what whoever runs the server adds with {OPTION}"
+        message = f"{problem}; allowed are {allowed}, and what whoever runs the server adds with {OPTION}"
         raise Rejected((Problem(_FIELD, message),))
 
 
@@ -204,10 +204,10 @@ class ClusterAgent(Agent):
             raise _later(error) from None
 
     def _has_seen(
-        self, assignment: Assignment, cluster: ReachedCluster, resource: ApiResource, found: Document
+        self, assignment: Assignment, cluster: ReachedCluster, resource: ApiResource, live: Document
     ) -> None:
         """What the job is about, as it was: a rest ends when it changes."""
-        self._seen[assignment.job.id] = ObjectWatch(cluster, resource, found["metadata"])
+        self._seen[assignment.job.id] = ObjectWatch(cluster, resource, live["metadata"])
 
     async def rest(self, assignment: Assignment, seconds: float) -> None:
         seen = self._seen.pop(assignment.job.id, None)
@@ -231,10 +231,10 @@ async def check_is_of(cluster: ReachedCluster, resource: Mapping[str, object]) -
     expected = config.get("clusterUid") if isinstance(config, Mapping) else None
     if not isinstance(expected, str) or not expected:
         return
-    found = await cluster.uid()
-    if found != expected:
+    uid = await cluster.uid()
+    if uid != expected:
         message = (
-            f"leads to the cluster {found}, and {resource.get('name')} is of the cluster {expected}; allowed is "
+            f"leads to the cluster {uid}, and {resource.get('name')} is of the cluster {expected}; allowed is "
             "a context of that one"
         )
         raise Rejected((Problem(_FIELD, message),))

@@ -45,11 +45,11 @@ class Credentials:
                 f"with {OPTION}"
             )
             raise Rejected((Problem(f"{path}.{field}Env", message),))
-        found = os.environ.get(variable, "")
-        if not found:
+        credential = os.environ.get(variable, "")
+        if not credential:
             message = f'is "{variable}", an environment variable that is not set where the agent runs'
             raise Rejected((Problem(f"{path}.{field}Env", message),))
-        return found
+        return credential
 
     def _may_name(self, variable: str) -> bool:
         return any(

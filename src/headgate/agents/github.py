@@ -133,7 +133,7 @@ class GithubAgent(Agent):
     async def _followed(self, config: GithubConfig, assignment: Assignment) -> JobProgress:
         run_id = assignment.state.get("run")
         if run_id is None:
-            run = await self._found(config, assignment)
+            run = await self._run_of(config, assignment)
             if run is None:
                 return self._not_found_yet(config, assignment)
             await assignment.keep(run=run["id"])
@@ -170,7 +170,7 @@ class GithubAgent(Agent):
     def _find_until(self, config: GithubConfig, assignment: Assignment) -> Instant:
         return int(assignment.state["dispatchedAt"]) + instants.seconds(config.find_seconds)
 
-    async def _found(self, config: GithubConfig, assignment: Assignment) -> dict[str, Any] | None:
+    async def _run_of(self, config: GithubConfig, assignment: Assignment) -> dict[str, Any] | None:
         since = int(assignment.state["dispatchedAt"]) - instants.seconds(CLOCK_SKEW_SECONDS)
         created = ">=" + instants.to_datetime(since).strftime("%Y-%m-%dT%H:%M:%SZ")
         for page in range(1, MOST_PAGES + 1):
@@ -188,9 +188,9 @@ class GithubAgent(Agent):
                 raise TryLaterError(f"GitHub answered {answer.status} for the list of runs")
             runs = answer.fields().get("workflow_runs")
             runs = runs if isinstance(runs, list) else []
-            found = _named(runs, assignment.job.id)
-            if found is not None or len(runs) < RUNS_PER_PAGE:
-                return found
+            run = _named(runs, assignment.job.id)
+            if run is not None or len(runs) < RUNS_PER_PAGE:
+                return run
         return None
 
     async def stop(self, assignment: Assignment) -> None:
@@ -200,7 +200,7 @@ class GithubAgent(Agent):
             return
         run_id = assignment.state.get("run")
         if run_id is None:
-            run = await self._found(config, assignment)
+            run = await self._run_of(config, assignment)
             if run is None and self._clock() < self._find_until(config, assignment):
                 raise TryLaterError("the run is not there yet", NEXT_POLL_SECONDS)
             if run is None:
@@ -232,13 +232,13 @@ class GithubAgent(Agent):
     def _refuse_limit(self, answer: WebAnswer) -> None:
         """Both of GitHub's limits, the hourly one and the one against bursts, may come as 403 or 429."""
         used_up = answer.headers.get("x-ratelimit-remaining") == "0"
-        said = answer.retry_after_seconds()
-        is_limit = answer.status == 429 or (answer.status == 403 and (used_up or said is not None))
+        wait_seconds = answer.retry_after_seconds()
+        is_limit = answer.status == 429 or (answer.status == 403 and (used_up or wait_seconds is not None))
         if not is_limit:
             return
-        if said is None and used_up:
-            said = self._until_reset(answer.headers.get("x-ratelimit-reset", ""))
-        raise TryLaterError("GitHub's rate limit is used up", 60.0 if said is None else said)
+        if wait_seconds is None and used_up:
+            wait_seconds = self._until_reset(answer.headers.get("x-ratelimit-reset", ""))
+        raise TryLaterError("GitHub's rate limit is used up", 60.0 if wait_seconds is None else wait_seconds)
 
     def _until_reset(self, reset: str) -> float | None:
         if not reset.isascii() or not reset.isdigit():
@@ -283,8 +283,8 @@ def _links(run: dict[str, Any]) -> dict[str, str]:
 
 
 def _refusal(config: GithubConfig, assignment: Assignment, answer: WebAnswer) -> str:
-    said = str(answer.fields().get("message") or answer.text().strip())
-    said = assignment.scrubber.text(said)[:200]
+    comment = str(answer.fields().get("message") or answer.text().strip())
+    comment = assignment.scrubber.text(comment)[:200]
     where = f"{config.workflow} of {_repository(config)} at {config.ref}"
     reasons = {
         401: "config.token is not valid",
@@ -292,5 +292,5 @@ def _refusal(config: GithubConfig, assignment: Assignment, answer: WebAnswer) ->
         404: "it is not there, or config.token may not see it",
     }
     reason = reasons.get(answer.status, f"GitHub answered {answer.status}")
-    message = f"{where} cannot be dispatched: {reason}" + (f" ({said})" if said else "")
+    message = f"{where} cannot be dispatched: {reason}" + (f" ({comment})" if comment else "")
     return shortened(message)

@@ -43,14 +43,14 @@ class GraphAgent(RolloutAgent):
             await _check_is_defined(cluster, resource, template)
         return AppliedObject.of(cluster, resource, template, assignment, _PATH)
 
-    async def _progress(self, wanted: AppliedObject, found: Document) -> RolloutProgress:
-        return progress_of(found)
+    async def _progress(self, wanted: AppliedObject, live: Document) -> RolloutProgress:
+        return progress_of(live)
 
-    def _hold(self, wanted: AppliedObject, found: Document) -> tuple[Mapping[str, str], str] | None:
-        if progress_of(found).state == "done":
+    def _hold(self, wanted: AppliedObject, live: Document) -> tuple[Mapping[str, str], str] | None:
+        if progress_of(live).state == "done":
             return None
-        said = "it is paused: what is not yet propagated waits for the next job"
-        return {labels.PROPAGATION: labels.PAUSED}, said
+        comment = "it is paused: what is not yet propagated waits for the next job"
+        return {labels.PROPAGATION: labels.PAUSED}, comment
 
     def _progress_seconds(self, assignment: Assignment) -> int:
         return assignment.config(GraphConfig).progress_deadline_seconds
@@ -76,11 +76,13 @@ def progress_of(instance: Document) -> RolloutProgress:
         return RolloutProgress("moving", "waiting for the operator to take it up")
     if own.get("isReady") and own.get("isPropagated"):
         return RolloutProgress("done", f"all of it is at revision {own.get('revision')} and ready")
-    said = "; ".join(_waiting(status, own))
+    comment = "; ".join(_waiting(status, own))
     marks = instance["metadata"].get("annotations") or {}
     if labels.is_paused(marks) or labels.is_suspended(marks):
-        return RolloutProgress("held", f"{said}; its propagation is paused by somebody, who has to resume it")
-    return RolloutProgress("moving", said, said)
+        return RolloutProgress(
+            "held", f"{comment}; its propagation is paused by somebody, who has to resume it"
+        )
+    return RolloutProgress("moving", comment, comment)
 
 
 def _waiting(status: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[str]:

@@ -151,8 +151,8 @@ class HttpAgent(Agent):
 def _reason(assignment: Assignment, answer: WebAnswer) -> str:
     """The first line of what it says."""
     fields = answer.fields()
-    said = str(fields.get("detail") or fields.get("message") or answer.text().strip())
-    lines = assignment.scrubber.text(said)[:200].splitlines()
+    text = str(fields.get("detail") or fields.get("message") or answer.text().strip())
+    lines = assignment.scrubber.text(text)[:200].splitlines()
     return f": {lines[0]}" if lines else ""
 
 
@@ -179,10 +179,10 @@ def _progress(config: HttpConfig, assignment: Assignment, answer: WebAnswer) -> 
         message = f'the other side says the status is "{scrub(str(status))[:80]}"; allowed are {allowed}'
         return JobProgress("inProgress", message, requeue_seconds=requeue_seconds)
     external_id, links = given.get("externalId"), given.get("links")
-    said = given.get("message")
+    comment = given.get("message")
     return JobProgress(
         status,
-        shortened(assignment.scrubber.text(said)) if isinstance(said, str) else None,
+        shortened(assignment.scrubber.text(comment)) if isinstance(comment, str) else None,
         printable(str(external_id))[:500] if external_id else None,
         _links(links),
         requeue_seconds,

@@ -103,13 +103,13 @@ def _with_variables(
         if kind in pod:
             path = field_path(f"{_PATH}.spec.template.spec", kind)
             result[kind] = [
-                _told(container, given, item_path(path, index))
+                _in_environment(container, given, item_path(path, index))
                 for index, container in enumerate(pod[kind] if isinstance(pod[kind], list) else [pod[kind]])
             ]
     return result
 
 
-def _told(container: object, variables: list[dict[str, str]], path: str) -> dict[str, Any]:
+def _in_environment(container: object, variables: list[dict[str, str]], path: str) -> dict[str, Any]:
     if not isinstance(container, dict) or not isinstance(container.get("env", []), list):
         raise Rejected((Problem(path, "must be a container, with a list as its env if it has one"),))
     own = container.get("env", [])

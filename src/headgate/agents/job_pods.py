@@ -18,8 +18,8 @@ LOG_SECONDS = 5.0
 
 async def of_job(client: Client, namespace: str, uid: str) -> list[Document]:
     """Oldest first."""
-    found = await client.list(PODS, namespace, labels=f"batch.kubernetes.io/controller-uid={uid}")
-    return sorted(found.items, key=lambda pod: (pod["metadata"]["creationTimestamp"], _name(pod)))
+    pods = await client.list(PODS, namespace, labels=f"batch.kubernetes.io/controller-uid={uid}")
+    return sorted(pods.items, key=lambda pod: (pod["metadata"]["creationTimestamp"], _name(pod)))
 
 
 def newest(pods: list[Document]) -> Document | None:
@@ -38,10 +38,10 @@ def waiting(pods: list[Document]) -> str | None:
         if scheduled is not None and scheduled.get("status") == "False":
             return f"the pod {_name(pod)} is not scheduled: {scheduled.get('message') or 'no reason yet'}"
         for container, state in _states(pod):
-            said = state.get("waiting") or {}
-            reason = said.get("reason")
+            waiting_state = state.get("waiting") or {}
+            reason = waiting_state.get("reason")
             if reason and reason not in ("ContainerCreating", "PodInitializing"):
-                detail = f": {said['message']}" if said.get("message") else ""
+                detail = f": {waiting_state['message']}" if waiting_state.get("message") else ""
                 return f"the pod {_name(pod)} waits, {container}: {reason}{detail}"
     return None
 
@@ -50,13 +50,13 @@ def end_of(pod: Document) -> str:
     for container, state in _states(pod):
         ended = state.get("terminated") or {}
         if ended.get("exitCode"):
-            said = [str(ended.get(key) or "") for key in ("reason", "message")]
-            detail = ": ".join(part for part in said if part)
+            words = [str(ended.get(key) or "") for key in ("reason", "message")]
+            detail = ": ".join(part for part in words if part)
             return f"the pod {_name(pod)}, {container}: exit code {ended['exitCode']}" + (
                 f" ({detail})" if detail else ""
             )
-    said = [str(_status(pod).get(key) or "") for key in ("phase", "reason", "message")]
-    return f"the pod {_name(pod)}: " + ", ".join(part for part in said if part)
+    words = [str(_status(pod).get(key) or "") for key in ("phase", "reason", "message")]
+    return f"the pod {_name(pod)}: " + ", ".join(part for part in words if part)
 
 
 async def last_lines(client: Client, pod: Document | None, count: int) -> list[str]:
@@ -93,8 +93,8 @@ def speaker(pod: Document) -> str:
 def _states(pod: Document) -> Iterator[tuple[str, dict[str, Any]]]:
     status = _status(pod)
     for kind in ("initContainerStatuses", "containerStatuses"):
-        for one in status.get(kind) or ():
-            yield str(one.get("name", "")), one.get("state") or {}
+        for container in status.get(kind) or ():
+            yield str(container.get("name", "")), container.get("state") or {}
 
 
 def _status(pod: Document) -> dict[str, Any]:

@@ -42,23 +42,23 @@ class KubernetesJobAgent(ClusterAgent):
         config = assignment.config(KubernetesConfig)
         cluster = await self._cluster(config, assignment)
         place = _JobLocation.of(cluster, config, assignment)
-        found = await place.job()
+        job = await place.job()
         if "uid" in assignment.state:
-            return await self._judged(place, found, config, assignment)
-        if found is None:
-            found = await self._created(place, config, assignment)
-            if found is None:
+            return await self._judged(place, job, config, assignment)
+        if job is None:
+            job = await self._created(place, config, assignment)
+            if job is None:
                 message = (
                     f"the Job {place} may have run while nobody looked, and is not there any more; it is not begun "
                     "a second time"
                 )
                 return JobProgress("externalRunNotFound", message, str(place))
-        if job_marks.job_of(found) != assignment.job.id:
+        if job_marks.job_of(job) != assignment.job.id:
             return JobProgress(
                 "failure", f"there is a Job {place} that is not of this job; it is not touched", str(place)
             )
-        await assignment.keep(uid=found["metadata"]["uid"])
-        return await self._judged(place, found, config, assignment)
+        await assignment.keep(uid=job["metadata"]["uid"])
+        return await self._judged(place, job, config, assignment)
 
     async def _created(
         self, place: _JobLocation, config: KubernetesConfig, assignment: Assignment
@@ -83,26 +83,26 @@ class KubernetesJobAgent(ClusterAgent):
             raise TryLaterError(f"the Job {place} is there already; looking at it", 0.1) from None
 
     async def _judged(
-        self, place: _JobLocation, found: Document | None, config: KubernetesConfig, assignment: Assignment
+        self, place: _JobLocation, job: Document | None, config: KubernetesConfig, assignment: Assignment
     ) -> JobProgress:
         uid = assignment.state["uid"]
-        if found is None or found["metadata"]["uid"] != uid:
+        if job is None or job["metadata"]["uid"] != uid:
             message = f"the Job {place} was deleted before its end was seen"
             return JobProgress("externalRunNotFound", message, str(place))
         pods = await job_pods.of_job(place.cluster.client, place.namespace, uid)
         await pod_logs.print_new(place.cluster.client, pods, assignment)
-        ended = _ended(found)
+        ended = _ended(job)
         if ended is None:
-            message = shortened(_how_it_is(found, pods))
+            message = shortened(_how_it_is(job, pods))
             wait = self._pace.seconds(assignment.job.id, message)
-            self._has_seen(assignment, place.cluster, JOBS, found)
+            self._has_seen(assignment, place.cluster, JOBS, job)
             return JobProgress("inProgress", message, str(place), requeue_seconds=wait)
         status, reason = ended
         message = f"the Job {place} " + ("is complete" if status == "successful" else f"failed: {reason}")
-        shown = job_pods.failed(pods) if status != "successful" else job_pods.newest(pods)
-        if status != "successful" and shown is not None:
-            message += f"; {job_pods.end_of(shown)}"
-        lines = await job_pods.last_lines(place.cluster.client, shown, config.log_lines)
+        telling_pod = job_pods.failed(pods) if status != "successful" else job_pods.newest(pods)
+        if status != "successful" and telling_pod is not None:
+            message += f"; {job_pods.end_of(telling_pod)}"
+        lines = await job_pods.last_lines(place.cluster.client, telling_pod, config.log_lines)
         return JobProgress(status, shortened("\n".join([message, *lines])), str(place))
 
     async def _end(self, assignment: Assignment) -> str | None:
@@ -110,10 +110,10 @@ class KubernetesJobAgent(ClusterAgent):
         config = assignment.config(KubernetesConfig)
         cluster = await self._cluster(config, assignment)
         place = _JobLocation.of(cluster, config, assignment)
-        found = await place.job()
-        if found is None or job_marks.job_of(found) != assignment.job.id:
+        job = await place.job()
+        if job is None or job_marks.job_of(job) != assignment.job.id:
             return None
-        metadata = found["metadata"]
+        metadata = job["metadata"]
         if "deletionTimestamp" not in metadata:
             try:
                 await cluster.client.delete(
@@ -179,5 +179,7 @@ def _how_it_is(job: Document, pods: list[Document]) -> str:
     if waits:
         return waits
     active, failed = int(status.get("active") or 0), int(status.get("failed") or 0)
-    said = f"{active} of {job['spec'].get('completions') or 1} pods running" if active else "no pod yet"
-    return said + (f", {failed} failed before" if failed else "")
+    pods_running = (
+        f"{active} of {job['spec'].get('completions') or 1} pods running" if active else "no pod yet"
+    )
+    return pods_running + (f", {failed} failed before" if failed else "")

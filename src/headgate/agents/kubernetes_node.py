@@ -87,7 +87,7 @@ class KubernetesNodeAgent(ClusterAgent):
         self, cluster: ReachedCluster, name: str, config: KubernetesNodeConfig, assignment: Assignment
     ) -> JobProgress:
         state = assignment.state
-        node = await _found(cluster, name)
+        node = await _node_named(cluster, name)
         problem = _problem(node, name, state)
         if problem is not None:
             return await _failed(cluster, name, assignment, problem)
@@ -135,14 +135,14 @@ async def _check_allowed(cluster: ReachedCluster, name: str, config: KubernetesN
     if not config.allowed_nodes:
         return
     allowed = await cluster.client.list(NODES, labels=config.allowed_nodes, fields=f"metadata.name={name}")
-    if not allowed.items and await _found(cluster, name) is not None:
+    if not allowed.items and await _node_named(cluster, name) is not None:
         message = (
             f'is "{config.allowed_nodes[:200]}", and the node {name} has other labels; it is not touched'
         )
         raise Rejected((Problem("config.allowedNodes", message),))
 
 
-async def _found(cluster: ReachedCluster, name: str) -> Document | None:
+async def _node_named(cluster: ReachedCluster, name: str) -> Document | None:
     try:
         return await cluster.client.get(NODES, name)
     except NotFoundError:
@@ -185,10 +185,10 @@ def _listed(holds: tuple[Hold, ...]) -> str:
 async def _pods(
     cluster: ReachedCluster, name: str, config: KubernetesNodeConfig, state: Mapping[str, object]
 ) -> node_pods.NodePods:
-    found = await cluster.client.list(PODS, fields=f"spec.nodeName={name}", labels=config.pod_selector)
+    pods = await cluster.client.list(PODS, fields=f"spec.nodeName={name}", labels=config.pod_selector)
     known = state.get("pods")
     return node_pods.sort(
-        found.items,
+        pods.items,
         force=config.force,
         delete_empty_dir_data=config.delete_empty_dir_data,
         known=frozenset(known) if isinstance(known, list) else None,
@@ -214,7 +214,7 @@ async def _evicted(
         for pod, reason in zip(pods.leaving, reasons, strict=True)
         if reason
     ]
-    return sorted(blocked, key=lambda one: (one.reason == terminating, one))
+    return sorted(blocked, key=lambda blocked_pod: (blocked_pod.reason == terminating, blocked_pod))
 
 
 async def _refusal(cluster: ReachedCluster, pod: Document, config: KubernetesNodeConfig) -> str | None:
@@ -241,16 +241,16 @@ def _is_ready(node: Document) -> bool:
 
 
 def _drained(name: str, total: int, pods: node_pods.NodePods, assignment: Assignment) -> str:
-    said = f"{name} is drained: {total} pods evicted"
+    outcome = f"{name} is drained: {total} pods evicted"
     if pods.staying:
-        said += f", {pods.staying} left that a drain does not move"
+        outcome += f", {pods.staying} left that a drain does not move"
     if not assignment.state.get("isOurs"):
-        said += "; it was cordoned before by somebody else, who has to uncordon it"
-    return said
+        outcome += "; it was cordoned before by somebody else, who has to uncordon it"
+    return outcome
 
 
 async def _cordon(cluster: ReachedCluster, name: str, assignment: Assignment) -> JobProgress:
-    node = await _found(cluster, name)
+    node = await _node_named(cluster, name)
     if node is None:
         return JobProgress("failure", f"there is no node {name}", name)
     if await node_holds.take(cluster.client, node, Hold.of(assignment)):
@@ -262,11 +262,11 @@ async def _uncordon(cluster: ReachedCluster, name: str, assignment: Assignment) 
     """A node that is gone needs nothing any more. What others cordoned stays so, and is said."""
     own = Hold.of(assignment)
     freed, others = await node_holds.give_back(cluster.client, name, own.is_of_the_same_cycle)
-    said = {
+    outcomes = {
         "uncordoned": f"{name} is uncordoned",
         "held": f"{name} stays cordoned for {_listed(others)}",
         "schedulable": f"{name} is schedulable",
         "foreign": f"{name} stays cordoned: this cycle had not cordoned it",
         "gone": f"there is no node {name} any more, so nothing to uncordon",
     }
-    return JobProgress("successful", shortened(said[freed]), name)
+    return JobProgress("successful", shortened(outcomes[freed]), name)

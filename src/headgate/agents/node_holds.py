@@ -87,26 +87,26 @@ async def give_back(
     client: Client, name: str, is_ours: Callable[[Hold], bool]
 ) -> tuple[Freed, tuple[Hold, ...]]:
     """What became of the node, and who still holds it."""
-    found: Freed = "foreign"
+    freed: Freed = "foreign"
     others: tuple[Hold, ...] = ()
 
     def change(current: Document) -> Document | None:
-        nonlocal found, others
+        nonlocal freed, others
         holds = of_node(current)
         others = tuple(one for one in holds if not is_ours(one))
         if not is_cordoned(current):
-            found, others = "schedulable", ()
+            freed, others = "schedulable", ()
         elif holds == others:
-            found = "foreign"
+            freed = "foreign"
         else:
-            found = "held" if others else "uncordoned"
+            freed = "held" if others else "uncordoned"
         return None if holds == others else _document(others)
 
     try:
         await _changed(client, await client.get(NODES, name), change)
     except NotFoundError:
         return "gone", ()
-    return found, others
+    return freed, others
 
 
 def _document(holds: Iterable[Hold]) -> Document:

@@ -51,25 +51,25 @@ def sort(
 
 def refusal(pods: NodePods) -> str | None:
     """Why it may not be drained, with the options that would allow it."""
-    said = []
+    problems = []
     if pods.lonely:
         verb = "has" if len(pods.lonely) == 1 else "have"
-        said.append(
+        problems.append(
             f"{names(pods.lonely)} {verb} no controller and would not come back (config.force evicts them)"
         )
     if pods.storing:
         verb = "has" if len(pods.storing) == 1 else "have"
-        said.append(
+        problems.append(
             f"{names(pods.storing)} {verb} data in emptyDir volumes that would be lost "
             "(config.deleteEmptyDirData evicts them)"
         )
-    return "; ".join(said) or None
+    return "; ".join(problems) or None
 
 
 def names(pods: Iterable[Document]) -> str:
-    found = sorted(name_of(pod) for pod in pods)
-    more = len(found) - _MOST_NAMED
-    return ", ".join(found[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    names_of_pods = sorted(name_of(pod) for pod in pods)
+    more = len(names_of_pods) - _MOST_NAMED
+    return ", ".join(names_of_pods[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def name_of(pod: Document) -> str:

@@ -46,8 +46,8 @@ async def _print_piece(client: Client, pod: Document, assignment: Assignment, pr
     """Whether there may be more."""
     uid = pod["metadata"]["uid"]
     since = printed.pods.get(uid, "")
-    found = [] if not job_pods.has_begun(pod) else await _read(client, pod, since)
-    new = [(at, text) for at, text in found if at > since][:MOST_AT_ONCE]
+    stamped_lines = [] if not job_pods.has_begun(pod) else await _read(client, pod, since)
+    new = [(at, text) for at, text in stamped_lines if at > since][:MOST_AT_ONCE]
     if not new:
         return False
     lines = [text for _, text in new]
@@ -80,9 +80,9 @@ async def _read(client: Client, pod: Document, since: str) -> list[tuple[str, st
 def _stamped(text: str) -> Iterator[tuple[str, str]]:
     """Each line has the moment that it was printed at before it."""
     for line in text.split("\n"):
-        at, _, said = line.partition(" ")
+        at, _, line_text = line.partition(" ")
         if at:
-            yield _comparable(at), said
+            yield _comparable(at), line_text
 
 
 def _comparable(at: str) -> str:

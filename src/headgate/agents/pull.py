@@ -197,11 +197,11 @@ class PullAgent:
 
     async def _do(self, assignment: Assignment, token: Token) -> None:
         is_started, failures = False, 0
-        said: JobProgress | None = None
+        latest: JobProgress | None = None
         while True:
             try:
                 act = self._handler.follow if is_started else self._handler.start
-                progress = await act(assignment) or said or JobProgress("inProgress", requeue_seconds=5)
+                progress = await act(assignment) or latest or JobProgress("inProgress", requeue_seconds=5)
                 is_started, failures = True, 0
                 self._started.add(assignment.job.id)
             except Rejected as rejected:
@@ -209,13 +209,13 @@ class PullAgent:
             except TryLaterError as error:
                 failures += 1
                 wait = self._backoff.seconds(failures) if error.after_seconds is None else error.after_seconds
-                status = said.status if said is not None else "queued"
+                status = latest.status if latest is not None else "queued"
                 progress = JobProgress(status, error.message, requeue_seconds=wait)
             if progress.has_ended:
                 self._ended.add(assignment.job.id)
-            if said is None or _news(progress) != _news(said):
+            if latest is None or _news(progress) != _news(latest):
                 await self._tell(assignment.job.id, token, progress.scrubbed(assignment.scrubber))
-                said = progress
+                latest = progress
             if progress.has_ended:
                 return
             await asyncio.sleep(5 if progress.requeue_seconds is None else progress.requeue_seconds)

@@ -198,11 +198,12 @@ def _refuse_two_credentials(address: URL, headers: Mapping[str, str]) -> None:
 
 
 def _unusable(address: URL | str) -> Rejected:
-    shown = hiding.of_address(str(address)).split("?")[0][:80]
+    hidden_address = hiding.of_address(str(address)).split("?")[0][:80]
     return Rejected(
         (
             Problem(
-                "config", f'has the address "{shown}"; allowed is one that begins with http:// or https://'
+                "config",
+                f'has the address "{hidden_address}"; allowed is one that begins with http:// or https://',
             ),
         )
     )

@@ -122,11 +122,11 @@ class Work:
             if progress is None:
                 await self.put_down(None)
                 return
-            said = _report_of(progress.scrubbed(assignment.scrubber))
+            report = _report_of(progress.scrubbed(assignment.scrubber))
             if progress.has_ended:
-                await self._conclude(said, (agent, assignment))
+                await self._conclude(report, (agent, assignment))
                 return
-            await self._say(said)
+            await self._say(report)
             wait = progress.requeue_seconds
             if wait is None or wait > self._held_seconds(agent):
                 await self.put_down(wait)
@@ -159,8 +159,8 @@ class Work:
         self._kept.failures += 1
         wait = self._tools.backoff.seconds(self._kept.failures) if after_seconds is None else after_seconds
         at = instants.show_to_the_second(self._tools.clock() + instants.seconds(wait))
-        said = self._kept.said
-        status = said.status if said is not None and self._kept.is_started else "queued"
+        report = self._kept.said
+        status = report.status if report is not None and self._kept.is_started else "queued"
         return JobProgress(status, f"{message}; tried again at {at} UTC", requeue_seconds=wait)
 
     async def _time_out(self, agent: Agent, assignment: Assignment) -> None:
@@ -179,17 +179,17 @@ class Work:
                     await self._say(SentReport("timedOut", shortened(f"{reason}{_STOPPING}{error.message}")))
                 await self._put_down_late(self._tools.backoff.seconds(self._kept.failures))
                 return
-        told = f"{reason}; {assignment.scrubber.text(left)}" if left else reason
-        await self._conclude(SentReport("timedOut", shortened(told)), (agent, assignment))
+        message = f"{reason}; {assignment.scrubber.text(left)}" if left else reason
+        await self._conclude(SentReport("timedOut", shortened(message)), (agent, assignment))
 
     def _time_out_reason(self) -> str:
         """With what it said last, which is what it waited for."""
-        said = self._kept.said
-        if said is None or not said.message:
+        report = self._kept.said
+        if report is None or not report.message:
             return TIMED_OUT
-        if said.status == "timedOut":
-            return said.message.partition(_STOPPING)[0]
-        return f"{TIMED_OUT}; the last it said: {said.message}"
+        if report.status == "timedOut":
+            return report.message.partition(_STOPPING)[0]
+        return f"{TIMED_OUT}; the last it said: {report.message}"
 
     async def _conclude(self, end: SentReport, done: tuple[Agent, Assignment] | None) -> None:
         """The end is kept before it is reported, so that nothing is begun again should the report be cut off."""
@@ -202,15 +202,17 @@ class Work:
             agent, assignment = done
             await agent.forget(assignment)
 
-    async def _say(self, said: SentReport) -> None:
-        if said != self._kept.said:
-            await self._tell(said)
-            self._kept.said = said
+    async def _say(self, report: SentReport) -> None:
+        if report != self._kept.said:
+            await self._tell(report)
+            self._kept.said = report
         await self._save()
 
-    async def _tell(self, said: SentReport) -> None:
+    async def _tell(self, report: SentReport) -> None:
         """Until it is taken: what an agent did must not be lost because nobody listened for a moment."""
-        change = JobReported(self.dispatch.job, said.status, said.message, said.external_id, said.links)
+        change = JobReported(
+            self.dispatch.job, report.status, report.message, report.external_id, report.links
+        )
         failures = 0
         while True:
             try:
@@ -218,7 +220,7 @@ class Work:
                 return
             except Rejected as rejected:
                 logger.error(
-                    "The report %s of job %s is refused: %s", said.status, self.dispatch.job, rejected
+                    "The report %s of job %s is refused: %s", report.status, self.dispatch.job, rejected
                 )
                 return
             except Exception as error:

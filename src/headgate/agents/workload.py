@@ -46,13 +46,13 @@ class WorkloadAgent(RolloutAgent):
         resource = await cluster.discovery.find(model.API_VERSION, model.KIND)
         return AppliedObject.of(cluster, resource, template, assignment, _PATH)
 
-    async def _progress(self, wanted: AppliedObject, found: Document) -> RolloutProgress:
-        known = progress_of(found)
+    async def _progress(self, wanted: AppliedObject, live: Document) -> RolloutProgress:
+        known = progress_of(live)
         if known.state not in ("moving", "held"):
             return known
         seen = None
         with contextlib.suppress(ApiError):  # how it is does not depend on whether its parts may be read
-            seen = await self._explain(wanted.cluster, wanted.resource, found)
+            seen = await self._explain(wanted.cluster, wanted.resource, live)
         if seen is None:
             return known
         new, total = seen.pods
@@ -62,13 +62,13 @@ class WorkloadAgent(RolloutAgent):
             message += f", waiting for {reason}"
         return RolloutProgress(known.state, message, f"{known.message} {new} {total}")
 
-    def _hold(self, wanted: AppliedObject, found: Document) -> tuple[Mapping[str, str], str] | None:
-        progress = (found.get("status") or {}).get("rollingUpdateProgress") or {}
-        if progress_of(found).state == "done" or "updateEndedAt" in progress or not progress:
+    def _hold(self, wanted: AppliedObject, live: Document) -> tuple[Mapping[str, str], str] | None:
+        progress = (live.get("status") or {}).get("rollingUpdateProgress") or {}
+        if progress_of(live).state == "done" or "updateEndedAt" in progress or not progress:
             return None
-        aborted = operate.abort(objects.read(found, wanted.resource))
-        said = "the update is aborted: what is not yet moved keeps its revision until the next job"
-        return {ABORT: aborted.annotations[ABORT]}, said
+        aborted = operate.abort(objects.read(live, wanted.resource))
+        comment = "the update is aborted: what is not yet moved keeps its revision until the next job"
+        return {ABORT: aborted.annotations[ABORT]}, comment
 
     def _progress_seconds(self, assignment: Assignment) -> int:
         return assignment.config(WorkloadConfig).progress_deadline_seconds
@@ -86,9 +86,9 @@ def progress_of(pod_set: Document) -> RolloutProgress:
     status: Mapping[str, Any] = pod_set.get("status") or {}
     if status.get("observedGeneration") != pod_set["metadata"]["generation"]:
         return RolloutProgress("moving", "waiting for the operator to take it up")
-    found = {str(one.get("type")): one for one in status.get("conditions") or ()}
-    progressing = found.get(conditions.PROGRESSING, {})
-    available = str(found.get(conditions.AVAILABLE, {}).get("message") or "no replica is available yet")
+    by_type = {str(one.get("type")): one for one in status.get("conditions") or ()}
+    progressing = by_type.get(conditions.PROGRESSING, {})
+    available = str(by_type.get(conditions.AVAILABLE, {}).get("message") or "no replica is available yet")
     reason, message = progressing.get("reason"), str(progressing.get("message") or "")
     progress = status.get("rollingUpdateProgress") or {}
     is_over = not progress or "updateEndedAt" in progress
@@ -102,7 +102,7 @@ def progress_of(pod_set: Document) -> RolloutProgress:
         is_new = status.get("updatedReplicas") == pod_set["spec"].get("replicas")
         if reason == Reason.PAUSED or not is_new:
             return RolloutProgress("held", f"{available}; {message}")
-    if is_over and found.get(conditions.AVAILABLE, {}).get("status") == "True":
+    if is_over and by_type.get(conditions.AVAILABLE, {}).get("status") == "True":
         return RolloutProgress("done", f"{available} at revision {status.get('updateRevision')}")
     return RolloutProgress("moving", f"{available}; {message}")
 

@@ -30,7 +30,7 @@ class Running(msgspec.Struct, frozen=True):
 def split(resources: Sequence[Any]) -> tuple[list[Any], list[Running]]:
     """The resources as documents of their kind, and what they run. Raises Rejected."""
     plain: list[Any] = []
-    found: list[Running] = []
+    adopted: list[Running] = []
     problems: list[Problem] = []
     for index, body in enumerate(resources):
         if not isinstance(body, dict) or CURRENT not in body:
@@ -41,13 +41,13 @@ def split(resources: Sequence[Any]) -> tuple[list[Any], list[Running]]:
         current = documents.read_into(dict[str, str], body[CURRENT], path, problems)
         if isinstance(current, dict):
             name = str(body.get("name", ""))
-            found += [
+            adopted += [
                 Running(documents.field_path(path, deployment), name, deployment, version)
                 for deployment, version in current.items()
             ]
     if problems:
         raise Rejected(problems[: documents.MOST_PROBLEMS])
-    return plain, found
+    return plain, adopted
 
 
 def carry_out(context: CommandContext, running: Sequence[Running]) -> list[str]:
@@ -56,12 +56,12 @@ def carry_out(context: CommandContext, running: Sequence[Running]) -> list[str]:
     engine = context.engine
     problems: list[Problem] = []
     wanted: dict[tuple[str, str, str], list[str]] = {}
-    for one in running:
+    for stated_version in running:
         try:
-            for target in _targets(engine, one):
+            for target in _targets(engine, stated_version):
                 if release_targets.is_untouched(engine, target.name):
-                    key = (target.deployment, target.environment, one.version)
-                    wanted.setdefault(key, []).append(one.resource)
+                    key = (target.deployment, target.environment, stated_version.version)
+                    wanted.setdefault(key, []).append(stated_version.resource)
         except Rejected as rejected:
             problems += rejected.problems
     if problems:
@@ -80,13 +80,13 @@ def carry_out(context: CommandContext, running: Sequence[Running]) -> list[str]:
     )
 
 
-def _targets(engine: Engine, one: Running) -> list[TargetParts]:
-    owner = lookup.find(engine, kinds.DEPLOYMENT, one.deployment)
+def _targets(engine: Engine, run: Running) -> list[TargetParts]:
+    owner = lookup.find(engine, kinds.DEPLOYMENT, run.deployment)
     if owner is None:
-        raise Rejected([Problem(one.path, f"there is no deployment {one.deployment!r}")])
-    if versions.of_deployment(engine, owner.name, one.version) is None:
-        raise Rejected([Problem(one.path, f"{owner.name} has no version {one.version!r}")])
-    found = release_targets.on_resource(engine, one.resource, owner.name)
-    if not found:
-        raise Rejected([Problem(one.path, f"{one.resource} is no release target of {owner.name}")])
-    return found
+        raise Rejected([Problem(run.path, f"there is no deployment {run.deployment!r}")])
+    if versions.of_deployment(engine, owner.name, run.version) is None:
+        raise Rejected([Problem(run.path, f"{owner.name} has no version {run.version!r}")])
+    targets = release_targets.on_resource(engine, run.resource, owner.name)
+    if not targets:
+        raise Rejected([Problem(run.path, f"{run.resource} is no release target of {owner.name}")])
+    return targets

@@ -48,8 +48,8 @@ async def parse(call: Request) -> list[Manifest]:
     """Every problem of every manifest at once, each with its place in the list."""
     if call.body is not None:
         given = call.body.get("manifests") if isinstance(call.body, dict) else None
-        found = list(given) if isinstance(given, list) else []
-        return await asyncio.to_thread(parse_all, found, call.workspace)
+        documents_given = list(given) if isinstance(given, list) else []
+        return await asyncio.to_thread(parse_all, documents_given, call.workspace)
     return await asyncio.to_thread(_parse_text, call.raw_body, call.workspace)
 
 
@@ -58,27 +58,27 @@ def _parse_text(body: bytes, workspace: str) -> list[Manifest]:
         text = body.decode()
     except UnicodeDecodeError as error:
         raise Refusal(400, "The body cannot be read", f"it is not UTF-8 at byte {error.start + 1}") from None
-    found = [one for one in manifests.read_documents(text, source="") if one.value is not None]
-    return parse_all(found, workspace)
+    documents_read = [one for one in manifests.read_documents(text, source="") if one.value is not None]
+    return parse_all(documents_read, workspace)
 
 
 def parse_all(given: Sequence[Any], workspace: str, path: str = "manifests") -> list[Manifest]:
     if len(given) > MOST_MANIFESTS:
         raise Rejected([Problem(path, f"has {len(given)} items; allowed are {MOST_MANIFESTS}")])
     problems: list[Problem] = []
-    found: list[Manifest] = []
+    parsed: list[Manifest] = []
     for index, document in enumerate(given):
         if len(problems) >= documents.MOST_PROBLEMS:
             break
         place = documents.item_path(path, index)
         try:
-            found.append(_parse_one(document, place, workspace))
+            parsed.append(_parse_one(document, place, workspace))
         except Rejected as rejected:
             problems.extend(Problem(below(place)(one.path), one.message) for one in rejected.problems)
-    problems.extend(_repeated(found))
+    problems.extend(_repeated(parsed))
     if problems:
         raise Rejected(problems)
-    return found
+    return parsed
 
 
 def _parse_one(document: Any, path: str, workspace: str) -> Manifest:
@@ -93,17 +93,17 @@ def _parse_one(document: Any, path: str, workspace: str) -> Manifest:
     if named is not None and named != workspace:
         message = f"is {documents.describe(named)}; this request is for the workspace {workspace!r}"
         raise Rejected([Problem("metadata.workspace", message)])
-    thing = msgspec.structs.replace(parsed, workspace=workspace)
-    return Manifest(path, thing, metadata.get("id") is not None)
+    owned = msgspec.structs.replace(parsed, workspace=workspace)
+    return Manifest(path, owned, metadata.get("id") is not None)
 
 
-def _repeated(found: Sequence[Manifest]) -> Iterator[Problem]:
+def _repeated(parsed: Sequence[Manifest]) -> Iterator[Problem]:
     seen: dict[tuple[str, str], str] = {}
-    for one in found:
-        kind, name = kinds.of(one.object).name, kinds.name_of(one.object)
-        first = seen.setdefault((kind, name), one.path)
-        if first != one.path:
-            yield Problem(one.path, f"is {kind} {name}, as in {first}")
+    for manifest in parsed:
+        kind, name = kinds.of(manifest.object).name, kinds.name_of(manifest.object)
+        first = seen.setdefault((kind, name), manifest.path)
+        if first != manifest.path:
+            yield Problem(manifest.path, f"is {kind} {name}, as in {first}")
 
 
 def check_permissions(call: Request, parsed: Sequence[Manifest]) -> None:
@@ -114,9 +114,9 @@ def check_permissions(call: Request, parsed: Sequence[Manifest]) -> None:
 
 def check_fields(call: Request, engine: Engine, wanted: Sequence[Manifest]) -> None:
     """What a field needs follows from what is there: to take a scope away is to reach more than was allowed before."""
-    for one in wanted:
+    for manifest in wanted:
         access.check_fields(
-            call, lookup.replaced_by(engine, one.object), one.object, has_own_id=one.has_own_id
+            call, lookup.replaced_by(engine, manifest.object), manifest.object, has_own_id=manifest.has_own_id
         )
 
 
@@ -125,42 +125,44 @@ def settled(
 ) -> list[Manifest]:
     """With the ids they keep: of an object that is there its own, of another one that it will have."""
     problems: list[Problem] = []
-    found = []
+    ready = []
     own = {
         (kinds.of(one.object).name, one.object.id): kinds.name_of(one.object)
         for one in reversed(parsed)
         if one.has_own_id
     }
-    for one in parsed:
-        kind = kinds.of(one.object)
-        old = lookup.replaced_by(engine, one.object)
-        problem = _id_problem(engine, kind, one, old) or _problem_beside_others(kind, one, own)
+    for manifest in parsed:
+        kind = kinds.of(manifest.object)
+        old = lookup.replaced_by(engine, manifest.object)
+        problem = _id_problem(engine, kind, manifest, old) or _problem_beside_others(kind, manifest, own)
         if problem is not None:
-            problems.append(Problem(f"{one.path}.metadata.id", problem))
-        problem = lookup.name_problem(engine, kind, one.object.name) if old is None else None
+            problems.append(Problem(f"{manifest.path}.metadata.id", problem))
+        problem = lookup.name_problem(engine, kind, manifest.object.name) if old is None else None
         if problem is not None:
-            problems.append(Problem(f"{one.path}.metadata.name", problem))
-        thing = objects.signed(one.object, old, user)
+            problems.append(Problem(f"{manifest.path}.metadata.name", problem))
+        item = objects.signed(manifest.object, old, user)
         try:
-            with at(one):
-                thing = pruning.in_set(thing, old, set_name)
+            with at(manifest):
+                item = pruning.in_set(item, old, set_name)
         except Rejected as rejected:
             problems += rejected.problems
         if old is not None:
-            thing = objects.with_id(thing, old.id)
-        elif not one.has_own_id:
-            thing = objects.with_id(thing, engine.new_id(kind.name, kinds.name_of(thing)))
-        found.append(msgspec.structs.replace(one, object=thing))
+            item = objects.with_id(item, old.id)
+        elif not manifest.has_own_id:
+            item = objects.with_id(item, engine.new_id(kind.name, kinds.name_of(item)))
+        ready.append(msgspec.structs.replace(manifest, object=item))
     if problems:
         raise Rejected(problems)
-    return found
+    return ready
 
 
-def _problem_beside_others(kind: kinds.Kind, one: Manifest, own: Mapping[tuple[str, str], str]) -> str | None:
+def _problem_beside_others(
+    kind: kinds.Kind, manifest: Manifest, own: Mapping[tuple[str, str], str]
+) -> str | None:
     """`own` are the ids that the manifests bring, each with the name of the first that does."""
-    name = kinds.name_of(one.object)
-    first = own.get((kind.name, one.object.id), name) if one.has_own_id else name
-    return f"is {one.object.id}, as in {first}" if first != name else None
+    name = kinds.name_of(manifest.object)
+    first = own.get((kind.name, manifest.object.id), name) if manifest.has_own_id else name
+    return f"is {manifest.object.id}, as in {first}" if first != name else None
 
 
 def _id_problem(engine: Engine, kind: kinds.Kind, manifest: Manifest, old: Object | None) -> str | None:
@@ -189,13 +191,13 @@ def check_references(engine: Engine, wanted: Sequence[Manifest]) -> None:
 
 
 def compare(engine: Engine, wanted: Sequence[Manifest]) -> list[Compared]:
-    found = differences.compare(engine, [one.object for one in wanted])
-    return [Compared(one, difference) for one, difference in zip(wanted, found, strict=True)]
+    compared = differences.compare(engine, [one.object for one in wanted])
+    return [Compared(one, difference) for one, difference in zip(wanted, compared, strict=True)]
 
 
 def in_order(parsed: Sequence[Manifest]) -> list[Manifest]:
     """In which every reference is there when it is needed."""
-    return sorted(parsed, key=lambda one: kinds.of(one.object).rank)
+    return sorted(parsed, key=lambda manifest: kinds.of(manifest.object).rank)
 
 
 def changes_of(compared: Sequence[Compared]) -> list[Asked]:

@@ -109,5 +109,5 @@ class ClusterDiscovery:
         await sets.put(call, await asyncio.to_thread(sets.read, body, workspace))
 
     def _say(self, error: Exception) -> None:
-        said = "; ".join(map(str, error.problems)) if isinstance(error, Rejected) else str(error)
-        _log.warning("nodes of %s are not handed in now: %s", self._wanted.name, said[:1_000])
+        message = "; ".join(map(str, error.problems)) if isinstance(error, Rejected) else str(error)
+        _log.warning("nodes of %s are not handed in now: %s", self._wanted.name, message[:1_000])

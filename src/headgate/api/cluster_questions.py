@@ -79,13 +79,13 @@ async def _find(
     call: Request, what: str, reference: str, cluster: str, resource: str, namespace: str, name: str
 ) -> tuple[ClusterConnection, HeldObject]:
     """What the caller may not see is not there for them."""
-    found = next((each for each in await connections(call) if each.name == cluster), None)
-    if found is None or not name or "." not in resource:
+    connection = next((each for each in await connections(call) if each.name == cluster), None)
+    if connection is None or not name or "." not in resource:
         raise refusals.not_found(what, reference)
-    held = await answered(call, asked(call).find(found, resource, namespace, name))
+    held = await answered(call, asked(call).find(connection, resource, namespace, name))
     if held is None or not viewer(call).sees(held):
         raise refusals.not_found(what, reference)
-    return found, held
+    return connection, held
 
 
 async def answered(call: Request, asking: Awaitable[Result]) -> Result:
@@ -93,6 +93,6 @@ async def answered(call: Request, asking: Awaitable[Result]) -> Result:
     try:
         return await asking
     except SilentClusterError as error:
-        shown = error.detail[:LONGEST_ANSWER] if evidence.sees_answers(call) else ""
-        detail = f"{error.message}: {shown}" if shown else error.message
+        quoted = error.detail[:LONGEST_ANSWER] if evidence.sees_answers(call) else ""
+        detail = f"{error.message}: {quoted}" if quoted else error.message
         raise Refusal(502, "The cluster does not answer", detail) from None

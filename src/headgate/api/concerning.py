@@ -30,8 +30,8 @@ def document(concern: Concern) -> dict[str, Any]:
     return {"targets": concern.targets, "sample": list(concern.sample), "note": concern.note}
 
 
-def reply(engine: Engine, status: int, thing: Object) -> Reply:
-    return replies.reply_with(status, objects.document(thing), concerned.by_object(engine, thing))
+def reply(engine: Engine, status: int, item: Object) -> Reply:
+    return replies.reply_with(status, objects.document(item), concerned.by_object(engine, item))
 
 
 def reply_to_end(written: dict[str, Any], concern: Concern | None) -> Reply:
@@ -40,6 +40,6 @@ def reply_to_end(written: dict[str, Any], concern: Concern | None) -> Reply:
 
 
 def check(engine: Engine, old: Object | None, new: Object, *, force: bool) -> None:
-    found = None if force else concerned.problem(engine, old, new)
-    if found is not None:
-        raise Rejected([Problem(found.path, f"{found.message}; if that is meant, give force")])
+    problem = None if force else concerned.problem(engine, old, new)
+    if problem is not None:
+        raise Rejected([Problem(problem.path, f"{problem.message}; if that is meant, give force")])

@@ -62,9 +62,9 @@ class PlannedDeletion(msgspec.Struct, frozen=True):
         }
 
 
-def of(engine: Engine, kind: Kind, thing: Object, name: str) -> PlannedDeletion:
-    concern = removal.concern_of(engine, kind, thing)
-    return PlannedDeletion(kind, name, concern, removal.needed_by(engine, kind, thing))
+def of(engine: Engine, kind: Kind, item: Object, name: str) -> PlannedDeletion:
+    concern = removal.concern_of(engine, kind, item)
+    return PlannedDeletion(kind, name, concern, removal.needed_by(engine, kind, item))
 
 
 def done(engine: Engine, deletion: PlannedDeletion) -> PlannedDeletion:
@@ -75,14 +75,14 @@ def done(engine: Engine, deletion: PlannedDeletion) -> PlannedDeletion:
     )
 
 
-def check_permission(call: Request, engine: Engine, kind: Kind, thing: Object) -> None:
+def check_permission(call: Request, engine: Engine, kind: Kind, item: Object) -> None:
     """A version that is deleted can be published anew: to delete one that was rejected, or vetoed, is to lift that."""
     refusals.require(call, kind.permission, f"deleting {kind.any_one}")
-    if isinstance(thing, model.Version) and thing.status == "rejected":
-        refusals.require(call, "version:reject", f"deleting {thing.name}, which was rejected,")
-    for veto in votes.vetoes(engine, thing.id) if isinstance(thing, model.Version) else ():
+    if isinstance(item, model.Version) and item.status == "rejected":
+        refusals.require(call, "version:reject", f"deleting {item.name}, which was rejected,")
+    for veto in votes.vetoes(engine, item.id) if isinstance(item, model.Version) else ():
         what = (
-            f"deleting {thing.name}, which {veto.user} has rejected in {veto.environment} and not withdrawn,"
+            f"deleting {item.name}, which {veto.user} has rejected in {veto.environment} and not withdrawn,"
         )
         refusals.require(call, "version:reject", what)
 

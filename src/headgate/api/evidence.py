@@ -42,16 +42,16 @@ def _beginning(answer: str) -> str:
 def explained(explanation: explain.Explanation, *, whole: bool) -> dict[str, Any]:
     """An explanation as it is answered: with each action the roles that may take it."""
     tree = explain_tree.of_target(explanation).document()
-    found = rendering.built(
+    answered = rendering.built(
         rollout_views.ExplanationView,
         explanation,
         actions=acting(explanation.actions),
         rules=[_rule(line) for line in explanation.rules],
         tree=tree,
     )
-    if found["job"] is not None:
-        render(found["job"]["metrics"], whole=whole)
-    return found
+    if answered["job"] is not None:
+        render(answered["job"]["metrics"], whole=whole)
+    return answered
 
 
 def _rule(line: explain.RuleLine) -> dict[str, Any]:

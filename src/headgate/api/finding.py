@@ -14,10 +14,10 @@ from headgate.fleet.model.objects import Version
 
 
 def required(engine: Engine, kind: Kind, reference: str) -> Object:
-    found = lookup.find(engine, kind, reference)
-    if found is None:
+    item = lookup.find(engine, kind, reference)
+    if item is None:
         raise refusals.not_found(kind.singular, reference, lookup.names(engine, kind))
-    return found
+    return item
 
 
 def name(engine: Engine, kind: Kind, reference: str) -> str:
@@ -26,30 +26,30 @@ def name(engine: Engine, kind: Kind, reference: str) -> str:
 
 def name_or_same(engine: Engine, kind: Kind, reference: str) -> str:
     """For filters: what names nothing matches nothing."""
-    found = lookup.find(engine, kind, reference)
-    return reference if found is None else found.name
+    item = lookup.find(engine, kind, reference)
+    return reference if item is None else item.name
 
 
 def version(engine: Engine, reference: str) -> Version:
     """By id, or as `deployment/tag`."""
-    found = versions.find(engine, reference)
-    if found is None:
+    known_version = versions.find(engine, reference)
+    if known_version is None:
         raise refusals.not_found("version", reference)
-    return found
+    return known_version
 
 
 def version_of(engine: Engine, deployment: str, reference: str) -> Version:
     """By id or tag, within its deployment."""
     owner = name(engine, kinds.DEPLOYMENT, deployment)
-    found = versions.of_deployment(engine, owner, reference)
-    if found is None:
+    known_version = versions.of_deployment(engine, owner, reference)
+    if known_version is None:
         raise refusals.not_found(f"version of {owner}", reference, versions.tags_of(engine, owner))
-    return found
+    return known_version
 
 
 def target(engine: Engine, reference: str) -> TargetParts:
     """`deployment/environment/resource`, each by id or name."""
-    found = release_targets.find(engine, reference)
-    if found is None:
+    known_target = release_targets.find(engine, reference)
+    if known_target is None:
         raise refusals.not_found("release target", reference, release_targets.names(engine))
-    return found
+    return known_target

@@ -116,10 +116,10 @@ async def _newest(call: Request, *, is_watched: bool) -> tuple[_Kept, bool]:
 
 
 def _id_of(store: Store, workspace: str) -> str:
-    found = next((one.id for one in store.workspaces() if one.name == workspace), None)
-    if found is None:
+    workspace_id = next((one.id for one in store.workspaces() if one.name == workspace), None)
+    if workspace_id is None:
         raise UnknownWorkspaceError(workspace)
-    return found
+    return workspace_id
 
 
 def _keep(workspace: str, kept: _Kept) -> None:
@@ -131,9 +131,9 @@ def _keep(workspace: str, kept: _Kept) -> None:
 
 def stored(store: Store, workspace: str) -> Forecast | None:
     """For those who do not make one themselves."""
-    found = store.documents(workspace, KIND).get(KIND)
+    stored_forecast = store.documents(workspace, KIND).get(KIND)
     try:
-        return None if found is None else msgspec.json.decode(found, type=Forecast)
+        return None if stored_forecast is None else msgspec.json.decode(stored_forecast, type=Forecast)
     except msgspec.DecodeError:
         return None
 
@@ -166,14 +166,14 @@ async def _made(call: Request, workspace: str, position: int, is_watched: bool) 
             is_watched=is_watched,
         )
 
-    found = await rehearsing.run(plan)
+    planned = await rehearsing.run(plan)
     return _Kept(
-        summary(found, copy.now, position),
+        summary(planned, copy.now, position),
         workspace,
         time.monotonic(),
         time.monotonic() - asked_at,
-        found.seen[: MOST_SEEN + 1] if is_watched else None,
-        [{"target": one.target, "message": one.reason} for one in found.result.waiting[:MOST_WAITING]],
+        planned.seen[: MOST_SEEN + 1] if is_watched else None,
+        [{"target": one.target, "message": one.reason} for one in planned.result.waiting[:MOST_WAITING]],
     )
 
 
@@ -194,9 +194,9 @@ def _rollouts(planned: PlannedRollout) -> Iterator[ExpectedRollout]:
     """Those that something is still to happen in."""
     result = planned.result
     held: dict[tuple[str, str], str] = {}
-    for one in result.waiting:
-        deployment, environment, _ = one.target.split("/", 2)
-        held.setdefault((deployment, environment), f"{one.target}: {one.reason}")
+    for waiting in result.waiting:
+        deployment, environment, _ = waiting.target.split("/", 2)
+        held.setdefault((deployment, environment), f"{waiting.target}: {waiting.reason}")
     ends: dict[tuple[str, str], list[Instant]] = {}
     tags: dict[tuple[str, str], str] = {}
     for job in result.jobs:

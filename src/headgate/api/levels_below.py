@@ -87,12 +87,12 @@ class ClusterLevels:
         resource = await cluster.discovery.find(begun.api_version, begun.kind)
         namespace, _, name = begun.place.rpartition("/")
         try:
-            found = await cluster.client.get(resource, name, namespace)
+            live_document = await cluster.client.get(resource, name, namespace)
         except (NotFoundError, ValueError):
             return begun.silent("it is not in the cluster any more")
-        if not job_marks.is_of_target(found, begun.workspace, begun.target):
+        if not job_marks.is_of_target(live_document, begun.workspace, begun.target):
             return begun.silent("it is not in the cluster any more")
-        seen = await self._explain(cluster, resource, found)
+        seen = await self._explain(cluster, resource, live_document)
         return begun.silent("it is on its way out") if seen is None else seen.tree
 
 
@@ -128,8 +128,8 @@ async def _explained(call: Request, levels: LevelsBelow, begun: BegunObject) -> 
         return begun.silent(f"it is not looked at now: {refusal.detail}").document()
     if answer.status != 200:
         return begun.silent("it is not looked at now").document()
-    found: dict[str, Any] = msgspec.json.decode(answer.document)
-    return found
+    answered_document: dict[str, Any] = msgspec.json.decode(answer.document)
+    return answered_document
 
 
 async def explain_begun(call: Request) -> Answer:
@@ -145,8 +145,8 @@ def looking(clock: Callable[[], Instant]) -> Explain:
     async def explain(
         cluster: ReachedCluster, resource: ApiResource, document: Document
     ) -> SeenRollout | None:
-        found = await one_object.observe(cluster.client, cluster.discovery, resource, document, clock())
-        return None if found is None else SeenRollout(found.tree, found.pods)
+        observed = await one_object.observe(cluster.client, cluster.discovery, resource, document, clock())
+        return None if observed is None else SeenRollout(observed.tree, observed.pods)
 
     return explain
 

@@ -158,13 +158,13 @@ _followed: weakref.WeakValueDictionary[str, SeenRows] = weakref.WeakValueDiction
 def rows_of(call: Request) -> SeenRows:
     """Those that somebody follows, however many, and some that somebody followed not long ago. Of a workspace there is
     one: two would take what there is to see from each other."""
-    found = _followed.get(call.workspace) or SeenRows()
-    _followed[call.workspace] = found
+    seen_rows = _followed.get(call.workspace) or SeenRows()
+    _followed[call.workspace] = seen_rows
     _recent.pop(call.workspace, None)
-    _recent[call.workspace] = found
+    _recent[call.workspace] = seen_rows
     while len(_recent) > MOST_WORKSPACES:
         _recent.pop(next(iter(_recent)))
-    return found
+    return seen_rows
 
 
 class RowStream:
@@ -184,9 +184,9 @@ class RowStream:
             self._feed.status_may_differ = True
         number, self._number = self._number, self._feed.number
         rows = None if number == self._number else await self._feed.since(number)
-        found = [] if rows is None else [rows]
+        messages = [] if rows is None else [rows]
         status = await self._feed.status(self._call, self._status)
         if status is not None and status != self._told_status:
             self._told_status = status
-            found.append(("status", status))
-        return found
+            messages.append(("status", status))
+        return messages

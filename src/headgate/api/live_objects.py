@@ -46,12 +46,12 @@ class ObjectStream:
         """One line for each object: its kind, its name, and its document as it is answered elsewhere, null if it is gone. Of
         approvals, all votes on the version, in the environment if one is named; of skips, all there are."""
         wanted = list(dict.fromkeys(_subjects(events)))
-        found: list[Document] = []
+        news: list[Document] = []
         if wanted:
-            found += await replies.ask(self._call, partial(_documents, self._call, wanted))
+            news += await replies.ask(self._call, partial(_documents, self._call, wanted))
         if any(one.kind not in (JOB, GROUP) for one in events):
-            found += await self._news_of_audit()
-        return msgspec.json.encode(found) if found else None
+            news += await self._news_of_audit()
+        return msgspec.json.encode(news) if news else None
 
     async def _news_of_audit(self) -> list[Document]:
         if self._audited is None:
@@ -71,15 +71,15 @@ class ObjectStream:
 
 def _subjects(events: Iterable[Event]) -> Iterator[Subject]:
     """A version takes its votes along where it is edited or goes; the jobs of a group move its members."""
-    for one in events:
-        if one.kind in SHOWN or one.kind in (APPROVAL, GROUP):
-            yield one.kind, one.name
-        if one.kind == VERSION:
-            yield APPROVAL, one.name
-        elif one.kind == SKIP:
+    for event in events:
+        if event.kind in SHOWN or event.kind in (APPROVAL, GROUP):
+            yield event.kind, event.name
+        if event.kind == VERSION:
+            yield APPROVAL, event.name
+        elif event.kind == SKIP:
             yield SKIP, ""
-        elif one.kind == JOB:
-            group = msgspec.json.decode(one.data).get("group")
+        elif event.kind == JOB:
+            group = msgspec.json.decode(event.data).get("group")
             if group is not None:
                 yield GROUP, group
 
@@ -99,8 +99,8 @@ def _object(call: Request, engine: Engine, kind: str, name: str, now: Instant) -
     if kind == GROUP:
         group = engine.groups.get(name)
         return None if group is None else rollout_documents.of_group(engine, group, now)
-    thing = lookup.get(engine, SHOWN[kind], name)
-    return None if thing is None else secrecy.render(call, thing, objects.document)
+    item = lookup.get(engine, SHOWN[kind], name)
+    return None if item is None else secrecy.render(call, item, objects.document)
 
 
 def _votes(engine: Engine, name: str) -> Iterator[Document]:

@@ -33,10 +33,10 @@ def parse(kind: str, body: object, workspace: str) -> Parsed:
     fields = {key: value for key, value in body.items() if key not in STAMPED}
     metadata = {key: fields.pop(key) for key in ("name", "id") if key in fields}
     try:
-        found = manifests.parse_parts(kind, {**metadata, "workspace": workspace}, fields, _PROVISIONAL_IDS, 0)
+        item = manifests.parse_parts(kind, {**metadata, "workspace": workspace}, fields, _PROVISIONAL_IDS, 0)
     except Rejected as rejected:
         raise rejected.renamed(flat_path) from None
-    return Parsed(found, "id" in metadata)
+    return Parsed(item, "id" in metadata)
 
 
 def flat_path(path: str) -> str:
@@ -49,12 +49,12 @@ def flat_path(path: str) -> str:
     return path
 
 
-def with_id(thing: Object, id_: str) -> Object:
+def with_id(item: Object, id_: str) -> Object:
     """Ids of rules follow from the policy's unless they were given."""
-    if isinstance(thing, model.Policy) and thing.id != id_:
-        moved = tuple(rule_ids.moved(rule, thing.id, id_) for rule in thing.rules)
-        return msgspec.structs.replace(thing, id=id_, rules=moved)
-    return msgspec.structs.replace(thing, id=id_)
+    if isinstance(item, model.Policy) and item.id != id_:
+        moved = tuple(rule_ids.moved(rule, item.id, id_) for rule in item.rules)
+        return msgspec.structs.replace(item, id=id_, rules=moved)
+    return msgspec.structs.replace(item, id=id_)
 
 
 def is_same(old: Object, new: Object) -> bool:
@@ -62,18 +62,18 @@ def is_same(old: Object, new: Object) -> bool:
     return _comparable(old) == _comparable(new)
 
 
-def _comparable(thing: Object) -> bytes:
+def _comparable(compared: Object) -> bytes:
     ignored = (*STAMPED, "id", "createdAt")
-    return _CANONICAL.encode({key: item for key, item in document(thing).items() if key not in ignored})
+    return _CANONICAL.encode({key: item for key, item in document(compared).items() if key not in ignored})
 
 
-def document(thing: msgspec.Struct) -> Document:
+def document(item: msgspec.Struct) -> Document:
     """The flat document of an object, or of any Struct that is declared in the same way."""
-    found = rendering.built(type(thing), thing)
-    found.pop("workspace", None)
-    if isinstance(thing, model.Policy):
-        found["rules"] = [rule_document(rule) for rule in thing.rules]
-    return found
+    written = rendering.built(type(item), item)
+    written.pop("workspace", None)
+    if isinstance(item, model.Policy):
+        written["rules"] = [rule_document(rule) for rule in item.rules]
+    return written
 
 
 def rule_document(rule: model.Rule) -> Document:
@@ -81,22 +81,22 @@ def rule_document(rule: model.Rule) -> Document:
     return rules.write_rule(rule, omit_defaults=False)
 
 
-def encode(thing: msgspec.Struct) -> bytes:
-    return msgspec.json.encode(document(thing))
+def encode(item: msgspec.Struct) -> bytes:
+    return msgspec.json.encode(document(item))
 
 
-def view(thing: msgspec.Struct) -> Document:
+def view(item: msgspec.Struct) -> Document:
     """What a filter sees: the document, with times that can be compared."""
-    found = document(thing)
-    for field in msgspec.structs.fields(type(thing)):
-        if rendering.is_moment(field.type) and field.encode_name in found:
-            at = getattr(thing, field.name)
-            found[field.encode_name] = None if at is None else instants.to_datetime(at)
-    return found
+    written = document(item)
+    for field in msgspec.structs.fields(type(item)):
+        if rendering.is_moment(field.type) and field.encode_name in written:
+            at = getattr(item, field.name)
+            written[field.encode_name] = None if at is None else instants.to_datetime(at)
+    return written
 
 
-def signed(thing: Object, old: Object | None, user: str) -> Object:
+def signed(item: Object, old: Object | None, user: str) -> Object:
     """Who freezes is who asked first, unless it is said otherwise."""
-    if not isinstance(thing, model.Freeze) or thing.user:
-        return thing
-    return msgspec.structs.replace(thing, user=old.user if isinstance(old, model.Freeze) else user)
+    if not isinstance(item, model.Freeze) or item.user:
+        return item
+    return msgspec.structs.replace(item, user=old.user if isinstance(old, model.Freeze) else user)

@@ -49,18 +49,20 @@ def wanted(
     return WantedChanges(applying.compare(engine, ready), removals)
 
 
-def apply_all(engine: Engine, found: WantedChanges, apply: Callable[[Change], None], *, force: bool) -> None:
+def apply_all(
+    engine: Engine, wanted_changes: WantedChanges, apply: Callable[[Change], None], *, force: bool
+) -> None:
     """All changes, removals last, and the check whom they concern: by the fleet that all of them make, before anything is applied where
     none of them moves a target, because going back is costly."""
-    asked = applying.changes_of(found.compared)
-    going = [one.change() for one in found.removals if one.kept is None]
+    asked = applying.changes_of(wanted_changes.compared)
+    going = [one.change() for one in wanted_changes.removals if one.kept is None]
     reached = [] if force else [_reached(engine, one.manifest) for one in asked]
     makes_the_fleet = bool(going) or any(isinstance(one.change.object, _FLEET) for one in asked)
     if not makes_the_fleet:
         _check_concerns(engine, reached)
-    for one in asked:
-        with applying.at(one.manifest):
-            apply(one.change)
+    for asked_change in asked:
+        with applying.at(asked_change.manifest):
+            apply(asked_change.change)
     for deletion in going:
         with refusals.as_conflict(f"{deletion.kind} {deletion.name} cannot be deleted"):
             apply(deletion)
@@ -71,46 +73,48 @@ def apply_all(engine: Engine, found: WantedChanges, apply: Callable[[Change], No
 _FLEET = (model.Resource, model.Environment, model.Deployment)
 
 
-def check_beforehand(engine: Engine, found: WantedChanges) -> None:
+def check_beforehand(engine: Engine, wanted_changes: WantedChanges) -> None:
     """For a plan: what would be refused because it concerns nobody, as far as the fleet stays as it is."""
-    asked = applying.changes_of(found.compared)
-    if not found.removals and not any(isinstance(one.change.object, _FLEET) for one in asked):
+    asked = applying.changes_of(wanted_changes.compared)
+    if not wanted_changes.removals and not any(isinstance(one.change.object, _FLEET) for one in asked):
         _check_concerns(engine, [_reached(engine, one.manifest) for one in asked])
 
 
 def _reached(engine: Engine, manifest: applying.Manifest) -> Reached:
-    thing = manifest.object
-    old = lookup.replaced_by(engine, thing)
-    concern = concerned.by_object(engine, old) if old is not None and isinstance(thing, _FLEET) else None
+    item = manifest.object
+    old = lookup.replaced_by(engine, item)
+    concern = concerned.by_object(engine, old) if old is not None and isinstance(item, _FLEET) else None
     return Reached(manifest, old, concern.targets if concern is not None else 0)
 
 
 def _check_concerns(engine: Engine, reached: Sequence[Reached]) -> None:
     problems: list[Problem] = []
-    for one in reached:
-        path, thing = one.manifest.path, one.manifest.object
+    for reached_object in reached:
+        path, item = reached_object.manifest.path, reached_object.manifest.object
         try:
-            concerning.check(engine, one.old, thing, force=False)
+            concerning.check(engine, reached_object.old, item, force=False)
         except Rejected as rejected:
             problems += (
                 Problem(f"{path}.spec.{problem.path}", problem.message) for problem in rejected.problems
             )
-        concern = concerned.by_object(engine, thing) if one.targets else None
+        concern = concerned.by_object(engine, item) if reached_object.targets else None
         if concern is not None and not concern.targets:
-            message = f"leaves none of the {one.targets} release targets of {thing.name}; if that is meant, give force"
+            message = f"leaves none of the {reached_object.targets} release targets of {item.name}; if that is meant, give force"
             problems.append(Problem(f"{path}.spec.resourceSelector", message))
     if problems:
         raise Rejected(problems)
 
 
-def ends(engine: Engine, found: WantedChanges) -> list[Concern | None]:
+def ends(engine: Engine, wanted_changes: WantedChanges) -> list[Concern | None]:
     """Whom each removal concerns, up to a bound. To be asked before it is done: afterwards nobody is there any more."""
     left = MOST_CONCERNS
     concerns: list[Concern | None] = []
-    for one in found.removals:
-        is_said = one.kept is None and isinstance(one.object, concerning.SAID_OF) and left > 0
+    for object_removal in wanted_changes.removals:
+        is_said = (
+            object_removal.kept is None and isinstance(object_removal.object, concerning.SAID_OF) and left > 0
+        )
         left -= is_said
-        concerns.append(concerned.by_object(engine, one.object) if is_said else None)
+        concerns.append(concerned.by_object(engine, object_removal.object) if is_said else None)
     return concerns
 
 
@@ -118,21 +122,23 @@ def results(engine: Engine, wanted: WantedChanges, ended: Sequence[Concern | Non
     """In the order of the request, removals last. Whom it concerns is said of what changed, up to a bound; `ended` of what
     was removed."""
     left = MOST_CONCERNS
-    found = []
-    for one in wanted.compared:
+    outcomes = []
+    for compared in wanted.compared:
         concern = None
         if (
-            one.difference.action != "unchanged"
-            and isinstance(one.manifest.object, concerning.SAID_OF)
+            compared.difference.action != "unchanged"
+            and isinstance(compared.manifest.object, concerning.SAID_OF)
             and left
         ):
             left -= 1
             concern = concerned.by_object(
-                engine, lookup.replaced_by(engine, one.manifest.object) or one.manifest.object
+                engine, lookup.replaced_by(engine, compared.manifest.object) or compared.manifest.object
             )
-        found.append(_result(one.difference, concern))
-    found += [_result(one.difference(), concern) for one, concern in zip(wanted.removals, ended, strict=True)]
-    return {"results": found}
+        outcomes.append(_result(compared.difference, concern))
+    outcomes += [
+        _result(one.difference(), concern) for one, concern in zip(wanted.removals, ended, strict=True)
+    ]
+    return {"results": outcomes}
 
 
 def _result(difference: Difference, concern: Concern | None) -> dict[str, Any]:
@@ -154,10 +160,10 @@ async def rehearse(
     def try_out() -> dict[str, Any]:
         engine = copy.load()
         applying.check_fields(call, engine, parsed)
-        found = wanted(engine, parsed, given, call.caller.user)
-        pruning.check_removals(call, engine, found.removals, confirm=True)
-        ended = ends(engine, found)
-        apply_all(engine, found, lambda change: engine.apply(change, copy.now), force=given.force)
-        return results(engine, found, ended)
+        wanted_changes = wanted(engine, parsed, given, call.caller.user)
+        pruning.check_removals(call, engine, wanted_changes.removals, confirm=True)
+        ended = ends(engine, wanted_changes)
+        apply_all(engine, wanted_changes, lambda change: engine.apply(change, copy.now), force=given.force)
+        return results(engine, wanted_changes, ended)
 
     return await rehearsing.run(try_out)

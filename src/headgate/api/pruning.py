@@ -53,62 +53,72 @@ def check(given: bodies.Wish) -> None:
         )
 
 
-def in_set(thing: Object, old: Object | None, wanted: str | None) -> Object:
+def in_set(item: Object, old: Object | None, wanted: str | None) -> Object:
     """An object stays in the set it is in, whoever writes it. Raises Rejected if it is in another one."""
     held = old.metadata.get(SET_KEY) if old is not None else None
     name = wanted or held
     if held is not None and wanted not in (None, held):
-        raise Rejected([Problem("metadata", f"{kinds.name_of(thing)} belongs to the set {held}")])
-    if name is None or thing.metadata.get(SET_KEY) == name:
-        return thing
-    return msgspec.structs.replace(thing, metadata={**thing.metadata, SET_KEY: name})
+        raise Rejected([Problem("metadata", f"{kinds.name_of(item)} belongs to the set {held}")])
+    if name is None or item.metadata.get(SET_KEY) == name:
+        return item
+    return msgspec.structs.replace(item, metadata={**item.metadata, SET_KEY: name})
 
 
 def removals(engine: Engine, given: bodies.Wish, wanted: Iterable[Object]) -> list[ObjectRemoval]:
     """In an order in which nothing is needed any more by the time it goes."""
-    stays = {(kinds.of(thing).name, kinds.name_of(thing)) for thing in wanted}
-    found = {(one.kind.name, one.name): one for one in _named(engine, given.deletions)}
+    stays = {(kinds.of(item).name, kinds.name_of(item)) for item in wanted}
+    chosen_removals = {(one.kind.name, one.name): one for one in _named(engine, given.deletions)}
     if given.prune:
-        found |= {
+        chosen_removals |= {
             (one.kind.name, one.name): one
             for one in _members(engine, given.set or "")
             if (one.kind.name, one.name) not in stays
         }
-    leaving = {name for kind, name in found if kind == kinds.DEPLOYMENT.name}
+    leaving = {name for kind, name in chosen_removals if kind == kinds.DEPLOYMENT.name}
     chosen = [
         one
-        for one in found.values()
+        for one in chosen_removals.values()
         if not (isinstance(one.object, model.Version) and one.object.deployment in leaving)
     ]
-    return sorted(chosen, key=lambda one: (-one.kind.rank, _is_depended_on(engine, one), one.name))
+    return sorted(
+        chosen,
+        key=lambda object_removal: (
+            -object_removal.kind.rank,
+            _is_depended_on(engine, object_removal),
+            object_removal.name,
+        ),
+    )
 
 
-def _is_depended_on(engine: Engine, one: ObjectRemoval) -> bool:
-    return one.kind is kinds.DEPLOYMENT and removal.needed_by(engine, one.kind, one.object) is not None
+def _is_depended_on(engine: Engine, object_removal: ObjectRemoval) -> bool:
+    return (
+        object_removal.kind is kinds.DEPLOYMENT
+        and removal.needed_by(engine, object_removal.kind, object_removal.object) is not None
+    )
 
 
 def _members(engine: Engine, name: str) -> Iterator[ObjectRemoval]:
     for kind in kinds.ALL:
-        for thing in lookup.all_of(engine, kind):
-            if thing.metadata.get(SET_KEY) == name:
-                yield ObjectRemoval(kind, thing, _why_kept(engine, kind, thing))
+        for item in lookup.all_of(engine, kind):
+            if item.metadata.get(SET_KEY) == name:
+                yield ObjectRemoval(kind, item, _why_kept(engine, kind, item))
 
 
-def _why_kept(engine: Engine, kind: Kind, thing: Object) -> str | None:
+def _why_kept(engine: Engine, kind: Kind, item: Object) -> str | None:
     """A version that still runs goes with a later apply, when another one has taken its place."""
-    return removal.needed_by(engine, kind, thing) if kind is kinds.VERSION else None
+    return removal.needed_by(engine, kind, item) if kind is kinds.VERSION else None
 
 
 def _named(engine: Engine, wanted: Sequence[bodies.DeletionInput]) -> Iterator[ObjectRemoval]:
     problems: list[Problem] = []
-    for index, one in enumerate(wanted):
-        kind = kinds.BY_NAME[one.kind]
-        thing = _find(engine, kind, one.name)
-        if thing is None:
+    for index, deletion in enumerate(wanted):
+        kind = kinds.BY_NAME[deletion.kind]
+        item = _find(engine, kind, deletion.name)
+        if item is None:
             place = documents.item_path("deletions", index)
-            problems.append(Problem(f"{place}.name", f"there is no {kind.singular} {one.name[:300]!r}"))
+            problems.append(Problem(f"{place}.name", f"there is no {kind.singular} {deletion.name[:300]!r}"))
         else:
-            yield ObjectRemoval(kind, thing)
+            yield ObjectRemoval(kind, item)
     if problems:
         raise Rejected(problems)
 
@@ -120,11 +130,13 @@ def _find(engine: Engine, kind: Kind, name: str) -> Object | None:
     return versions.of_deployment(engine, owner, tag)
 
 
-def check_removals(call: Request, engine: Engine, found: Sequence[ObjectRemoval], *, confirm: bool) -> None:
+def check_removals(
+    call: Request, engine: Engine, object_removals: Sequence[ObjectRemoval], *, confirm: bool
+) -> None:
     """As if each of them was deleted by itself."""
-    going = [one for one in found if one.kept is None]
-    for one in going:
-        deletions.check_permission(call, engine, one.kind, one.object)
+    going = [one for one in object_removals if one.kept is None]
+    for object_removal in going:
+        deletions.check_permission(call, engine, object_removal.kind, object_removal.object)
     asks = [
         sentence
         for one in going

@@ -55,13 +55,13 @@ def _remember(call: Request, key: Idempotency, reply: Reply, transaction: Transa
 def _recalled(call: Request, transaction: Transaction) -> Reply | None:
     if call.idempotency is None:
         return None
-    found = transaction.recall(call.idempotency.key)
-    if found is None:
+    recalled = transaction.recall(call.idempotency.key)
+    if recalled is None:
         return None
-    if found.fingerprint != call.idempotency.fingerprint:
+    if recalled.fingerprint != call.idempotency.fingerprint:
         raise KeyReusedError
-    body, etag = msgspec.json.decode(found.body)
-    return Reply(found.status, body.encode(), etag)
+    body, etag = msgspec.json.decode(recalled.body)
+    return Reply(recalled.status, body.encode(), etag)
 
 
 def entry(

@@ -44,8 +44,8 @@ def of_skip(engine: Engine, skip: model.Skip) -> dict[str, Any]:
 
 def of_group(engine: Engine, group: records.Group, now: Instant) -> dict[str, Any]:
     tags = _tags_of(engine, (group,))
-    shown = views.of_group(group, (views.of_member(member, tags) for member in group.members))
-    return {**shown, "orders": [msgspec.to_builtins(one) for one in outlooks.of_group(engine, group, now)]}
+    document = views.of_group(group, (views.of_member(member, tags) for member in group.members))
+    return {**document, "orders": [msgspec.to_builtins(one) for one in outlooks.of_group(engine, group, now)]}
 
 
 def _tags_of(engine: Engine, groups: Iterable[records.Group]) -> views.Tags:

@@ -34,19 +34,19 @@ def renderer(call: Request, kind: str, document: Render) -> Render:
     asked once for all objects of a list."""
     if not hiding.has_secrets(kind) or sees(call, kind):
         return document
-    return lambda thing: hiding.without_secrets(kind, document(thing))
+    return lambda item: hiding.without_secrets(kind, document(item))
 
 
-def render(call: Request, thing: Any, document: Render) -> dict[str, Any]:
-    return renderer(call, type(thing).__name__, document)(thing)
+def render(call: Request, item: Any, document: Render) -> dict[str, Any]:
+    return renderer(call, type(item).__name__, document)(item)
 
 
 def render_part(call: Request, kind: str, written: dict[str, Any]) -> dict[str, Any]:
     """An object of the kind, or a part of it, such as a rule."""
     if sees(call, kind):
         return written
-    found: dict[str, Any] = hiding.without_secrets(kind, written)
-    return found
+    masked: dict[str, Any] = hiding.without_secrets(kind, written)
+    return masked
 
 
 def without_guesses(call: Request, given: Sequence[Manifest]) -> list[Manifest]:
@@ -60,16 +60,16 @@ def without_guesses(call: Request, given: Sequence[Manifest]) -> list[Manifest]:
     ]
 
 
-def _masked(thing: Object) -> Object:
-    match thing:
+def _masked(item: Object) -> Object:
+    match item:
         case model.JobAgent():
-            return msgspec.structs.replace(thing, config=hiding.of_config(thing.config))
+            return msgspec.structs.replace(item, config=hiding.of_config(item.config))
         case model.Deployment() | model.Version():
-            return msgspec.structs.replace(thing, job_agent_config=hiding.of_config(thing.job_agent_config))
+            return msgspec.structs.replace(item, job_agent_config=hiding.of_config(item.job_agent_config))
         case model.Policy():
-            return msgspec.structs.replace(thing, rules=tuple(_masked_rule(rule) for rule in thing.rules))
+            return msgspec.structs.replace(item, rules=tuple(_masked_rule(rule) for rule in item.rules))
         case _:
-            return thing
+            return item
 
 
 def _masked_rule(rule: model.Rule) -> model.Rule:

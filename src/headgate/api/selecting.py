@@ -76,10 +76,10 @@ def _dependencies(given: object, path: str) -> Iterator[_Given]:
             yield _Given(f"{documents.field_path(path, name)}.versionSelector", text, upstream=name)
 
 
-async def check_object(call: Request, thing: Object, path: str) -> None:
-    given = {field: getattr(thing, attribute, None) for field, attribute in _FIELDS.items()}
-    if isinstance(thing, model.Version):
-        given["dependencies"] = {name: one.version_selector for name, one in thing.dependencies.items()}
+async def check_object(call: Request, item: Object, path: str) -> None:
+    given = {field: getattr(item, attribute, None) for field, attribute in _FIELDS.items()}
+    if isinstance(item, model.Version):
+        given["dependencies"] = {name: one.version_selector for name, one in item.dependencies.items()}
     await check_body(call, given, f"{path}.spec.")
 
 

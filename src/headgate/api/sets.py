@@ -58,10 +58,10 @@ def read(body: object, workspace: str) -> Set:
     given = documents.read(bodies.ResourceSetInput, body)
     plain, running = adopting.split(given.resources)
     by_name: dict[str, list[Running]] = {}
-    for one in running:
-        by_name.setdefault(one.resource, []).append(one)
+    for run in running:
+        by_name.setdefault(run.resource, []).append(run)
     problems: list[Problem] = []
-    found: dict[str, SetItem] = {}
+    items_by_name: dict[str, SetItem] = {}
     owners: dict[str, str] = {}
     for index, document in enumerate(plain):
         if len(problems) >= documents.MOST_PROBLEMS:
@@ -74,20 +74,20 @@ def read(body: object, workspace: str) -> Set:
             continue
         assert isinstance(parsed.object, model.Resource)
         name = parsed.object.name
-        if name in found:
+        if name in items_by_name:
             problems.append(Problem(f"{path}.name", f"is {name!r}, as in an item before"))
         if parsed.has_own_id and owners.setdefault(parsed.object.id, name) != name:
             problems.append(Problem(f"{path}.id", f"is {parsed.object.id}, as in {owners[parsed.object.id]}"))
         owned = _owned(parsed.object, given.provider)
-        found[name] = SetItem(path, owned, parsed.has_own_id, tuple(by_name.get(name, ())))
+        items_by_name[name] = SetItem(path, owned, parsed.has_own_id, tuple(by_name.get(name, ())))
     problems += [
         Problem(f"{item.path}.name", f"is {item.name!r}, which is the id of {owner}")
-        for item in found.values()
+        for item in items_by_name.values()
         if (owner := owners.get(item.name.lower(), item.name)) != item.name
     ]
     if problems:
         raise Rejected(problems)
-    return Set(given.provider, list(found.values()))
+    return Set(given.provider, list(items_by_name.values()))
 
 
 def _owned(resource: model.Resource, provider: str) -> model.Resource:
@@ -158,12 +158,12 @@ def _put(call: Request, context: CommandContext, item: SetItem, result: Result) 
     access.check_fields(call, old, item.resource)
     with renamed(below(item.path)):
         parsed = Parsed(item.resource, item.has_own_id)
-        thing = settling.settled(context, kinds.RESOURCE, parsed, old, "")
-        if old is not None and objects.is_same(old, thing):
+        settled_item = settling.settled(context, kinds.RESOURCE, parsed, old, "")
+        if old is not None and objects.is_same(old, settled_item):
             result.unchanged.append(item.name)
             return
         with renamed(objects.flat_path):
-            context.apply(changes.Put(thing))
+            context.apply(changes.Put(settled_item))
     (result.created if old is None else result.updated).append(item.name)
 
 
@@ -189,19 +189,19 @@ def _problems(
     view: EngineView,
 ) -> list[Problem]:
     engine = view.engine
-    found = list(_name_problems(engine, provider, items))
+    problems = list(_name_problems(engine, provider, items))
     for item in items:
         old = lookup.get(engine, kinds.RESOURCE, item.name)
         access.check_fields(call, old, item.resource)
-        found += _id_problems(engine, item, old)
-        found += _identifier_problems(engine, item, gone, before)
-        for one in item.running:
-            owner = lookup.find(engine, kinds.DEPLOYMENT, one.deployment)
+        problems += _id_problems(engine, item, old)
+        problems += _identifier_problems(engine, item, gone, before)
+        for run in item.running:
+            owner = lookup.find(engine, kinds.DEPLOYMENT, run.deployment)
             if owner is None:
-                found.append(Problem(one.path, f"there is no deployment {one.deployment!r}"))
-            elif versions.of_deployment(engine, owner.name, one.version) is None:
-                found.append(Problem(one.path, f"{owner.name} has no version {one.version!r}"))
-    return found
+                problems.append(Problem(run.path, f"there is no deployment {run.deployment!r}"))
+            elif versions.of_deployment(engine, owner.name, run.version) is None:
+                problems.append(Problem(run.path, f"{owner.name} has no version {run.version!r}"))
+    return problems
 
 
 def _id_problems(engine: Engine, item: SetItem, old: Any) -> Iterator[Problem]:
@@ -258,8 +258,10 @@ async def _put_in_steps(
 
 
 async def _step(call: Request, command: Any) -> Result:
-    found: Result = await call.service.worker_client.submit(call.workspace, command, call.caller, alone=True)
-    return found
+    outcome: Result = await call.service.worker_client.submit(
+        call.workspace, command, call.caller, alone=True
+    )
+    return outcome
 
 
 def _put_some(

@@ -13,16 +13,16 @@ from headgate.runtime.commands import CommandContext
 
 def settled(context: CommandContext, kind: Kind, parsed: Parsed, old: Object | None, user: str) -> Object:
     """With the id it keeps, and with who froze."""
-    thing = parsed.object
+    item = parsed.object
     if old is not None:
-        if parsed.has_own_id and thing.id != old.id:
-            message = f"is {thing.id}, but {old.name} has the id {old.id}; leave it out"
+        if parsed.has_own_id and item.id != old.id:
+            message = f"is {item.id}, but {old.name} has the id {old.id}; leave it out"
             raise Rejected([Problem("id", message)])
-        thing = objects.with_id(thing, old.id)
+        item = objects.with_id(item, old.id)
     elif not parsed.has_own_id:
-        thing = objects.with_id(thing, context.engine.new_id(kind.name, thing.name))
+        item = objects.with_id(item, context.engine.new_id(kind.name, item.name))
     else:
-        other = lookup.find(context.engine, kind, thing.id)
+        other = lookup.find(context.engine, kind, item.id)
         if other is not None:
-            raise Rejected([Problem("id", f"is {thing.id}, which is the id of {other.name}")])
-    return objects.signed(pruning.in_set(thing, old, None), old, user)
+            raise Rejected([Problem("id", f"is {item.id}, which is the id of {other.name}")])
+    return objects.signed(pruning.in_set(item, old, None), old, user)

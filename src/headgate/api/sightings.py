@@ -34,8 +34,8 @@ def is_of(table: str, name: str, content: Any, deployment: str | None, environme
 
 def _target(name: str, content: Any) -> Document:
     state, current, reason, job = content
-    shown = None if job is None else {"id": job[0], "status": job[1], "version": job[2]}
-    return {"name": name, "state": state, "current": current, "reason": reason, "job": shown}
+    job_facts = None if job is None else {"id": job[0], "status": job[1], "version": job[2]}
+    return {"name": name, "state": state, "current": current, "reason": reason, "job": job_facts}
 
 
 def _group(name: str, content: Any) -> Document:

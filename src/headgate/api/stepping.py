@@ -95,8 +95,8 @@ async def alone(call: Request, name: str, busy: str) -> AsyncIterator[Held]:
 
 
 async def keep(held: Sequence[Held]) -> None:
-    for one in held:
-        await one.keep()
+    for held_claim in held:
+        await held_claim.keep()
 
 
 def _taken(store: Leases, name: str) -> Lease | None:

@@ -35,11 +35,11 @@ class Callees:
 
 
 def custom_by_shape(functions: Sequence[Function]) -> dict[tuple[str, bool, int], tuple[Function, ...]]:
-    found: dict[tuple[str, bool, int], tuple[Function, ...]] = {}
+    by_shape: dict[tuple[str, bool, int], tuple[Function, ...]] = {}
     for function in functions:
         shape = (function.name, function.member, len(function.parameters))
-        found[shape] = (*found.get(shape, ()), function)
-    return found
+        by_shape[shape] = (*by_shape.get(shape, ()), function)
+    return by_shape
 
 
 def _overloaded(overloads: tuple[Function, ...], standard: Implementation | None) -> Callable[..., Any]:

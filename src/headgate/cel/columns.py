@@ -49,17 +49,17 @@ def members(rows: int, things: Sequence[Item]) -> list[Item]:
     digits = f"{rows:b}"[::-1]
     if rows.bit_count() * _SPARSE > len(digits):
         return list(compress(things, digits.encode("ascii").translate(_ZERO_AND_ONE)))
-    found = []
+    chosen = []
     row = -1
     for gap in digits.split("1")[:-1]:
         row += len(gap) + 1
-        found.append(things[row])
-    return found
+        chosen.append(things[row])
+    return chosen
 
 
 def amended(known: Sequence[Item], before: int, rows: int, things: Sequence[Item]) -> list[Item]:
     """As `members`, from those of a set that differs from this one in a few rows."""
-    found = list(known)
+    amended_members = list(known)
     different = before ^ rows
     while different:
         # From the last row to the first: what stands before a row is as it was, and tells its place.
@@ -67,11 +67,11 @@ def amended(known: Sequence[Item], before: int, rows: int, things: Sequence[Item
         bit = 1 << row
         place = (before & (bit - 1)).bit_count()
         if rows & bit:
-            found.insert(place, things[row])
+            amended_members.insert(place, things[row])
         else:
-            del found[place]
+            del amended_members[place]
         different ^= bit
-    return found
+    return amended_members
 
 
 def set_of(rows: Iterable[int], capacity: int) -> int:
@@ -175,10 +175,10 @@ class ValueColumn:
         return set_of(rows, len(self._value_of))
 
     def _read(self, content: object) -> object:
-        found = content
+        value = content
         for name in self._path:
-            found = found.get(name, _NO_VALUE) if type(found) is dict else _field(found, name)
-        return found if type(found) is str or isinstance(found, _Nothing) else _key(found)
+            value = value.get(name, _NO_VALUE) if type(value) is dict else _field(value, name)
+        return value if type(value) is str or isinstance(value, _Nothing) else _key(value)
 
 
 def _field(content: object, name: str) -> object:
@@ -186,10 +186,10 @@ def _field(content: object, name: str) -> object:
     if isinstance(content, _Nothing):
         return _NO_PARENT
     try:
-        found = access.optional_field(content, name)
+        field_value = access.optional_field(content, name)
     except EvaluationError:
         return _NO_PARENT
-    return found.content if found.present else _NO_VALUE
+    return field_value.content if field_value.present else _NO_VALUE
 
 
 def is_indexed(value: object) -> bool:

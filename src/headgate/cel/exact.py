@@ -214,14 +214,14 @@ def _list(elements: list[Evaluator], optional_places: frozenset[int]) -> Evaluat
         return lambda frame: [element(frame) for element in elements]
 
     def made(frame: Frame) -> list[object]:
-        found: list[object] = []
+        made_values: list[object] = []
         for place, element in enumerate(elements):
             value = element(frame)
             if place not in optional_places:
-                found.append(value)
+                made_values.append(value)
             elif optional(value).present:
-                found.append(optional(value).content)
-        return found
+                made_values.append(optional(value).content)
+        return made_values
 
     return made
 

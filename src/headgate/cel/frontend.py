@@ -90,12 +90,12 @@ _DEPTH_REPORT = re.compile(
 def _problems(report: str) -> tuple[SyntaxProblem, ...]:
     if _DEPTH_REPORT.search(report):
         return (SyntaxProblem(_TOO_DEEP, 1, 1),)
-    found = [
+    problems = [
         SyntaxProblem(_reworded(message), max(1, int(line)), max(1, int(column)))
         for line, column, message in _PROBLEM.findall(report)
         if "<<nil>> parsetree" not in message
     ]
-    return tuple(dict.fromkeys(found)) or (SyntaxProblem(_reworded(report), 1, 1),)
+    return tuple(dict.fromkeys(problems)) or (SyntaxProblem(_reworded(report), 1, 1),)
 
 
 def _reworded(message: str) -> str:

@@ -44,7 +44,7 @@ def parts_of(text: str) -> tuple[InterpolatedPart, ...]:
 
 
 def _taken_apart(text: str) -> tuple[InterpolatedPart, ...]:
-    found: list[InterpolatedPart] = []
+    parts: list[InterpolatedPart] = []
     literal_from = search_from = unclosed = 0
     while (start := text.find(OPENING, search_from)) >= 0:
         end = _closing(text, start + len(OPENING))
@@ -55,12 +55,12 @@ def _taken_apart(text: str) -> tuple[InterpolatedPart, ...]:
                 raise InterpolationError(f"has more than {MOST_UNCLOSED} ${{ that are never closed", start)
             continue
         if start > literal_from:
-            found.append(InterpolatedPart(text[literal_from:start], False, literal_from))
-        found.append(InterpolatedPart(text[start + len(OPENING) : end], True, start + len(OPENING)))
+            parts.append(InterpolatedPart(text[literal_from:start], False, literal_from))
+        parts.append(InterpolatedPart(text[start + len(OPENING) : end], True, start + len(OPENING)))
         literal_from = search_from = end + 1
     if literal_from < len(text):
-        found.append(InterpolatedPart(text[literal_from:], False, literal_from))
-    return tuple(found)
+        parts.append(InterpolatedPart(text[literal_from:], False, literal_from))
+    return tuple(parts)
 
 
 _LONGEST_REMEMBERED = 4_000
@@ -74,9 +74,9 @@ def _closing(text: str, start: int) -> int | None:
     while (
         depth <= _DEEPEST
         and open_literals <= MOST_UNCLOSED
-        and (found := _SIGNIFICANT.search(text, place)) is not None
+        and (mark := _SIGNIFICANT.search(text, place)) is not None
     ):
-        place = found.start()
+        place = mark.start()
         character = text[place]
         if character in "\"'":
             after = _after_literal(text, place)

@@ -38,7 +38,7 @@ def steady(program: Program, now: Instant) -> Instant:
 
 def _constants(root: SyntaxNode) -> list[datetime] | None:
     """What `now` is compared with, or None if it is used in any other way."""
-    found: list[datetime] = []
+    constants: list[datetime] = []
     uses = 0
     for node in syntax.walk(root):
         if isinstance(node, syntax.Variable) and node.name == VARIABLE:
@@ -46,8 +46,8 @@ def _constants(root: SyntaxNode) -> list[datetime] | None:
         elif isinstance(node, syntax.Call) and node.function in _COMPARISONS:
             constant = _compared_with_now(node.arguments)
             if constant is not None:
-                found.append(constant)
-    return found if uses == len(found) else None
+                constants.append(constant)
+    return constants if uses == len(constants) else None
 
 
 def _compared_with_now(arguments: tuple[SyntaxNode, ...]) -> datetime | None:

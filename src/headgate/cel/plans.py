@@ -170,10 +170,10 @@ class All:
         return candidates
 
     def false_rows(self, query: Query, candidates: int) -> int:
-        found = 0
+        rejected = 0
         for term in self._terms:
-            found |= term.false_rows(query, candidates & ~found)
-        return found
+            rejected |= term.false_rows(query, candidates & ~rejected)
+        return rejected
 
 
 class Once:

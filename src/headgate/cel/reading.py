@@ -63,12 +63,12 @@ def functions(root: SyntaxNode) -> frozenset[str]:
 
 def timestamps(root: SyntaxNode) -> tuple[datetime, ...]:
     """The timestamps written as literals, in order of time."""
-    found = set()
+    moments = set()
     for node in syntax.walk(root):
         match node:
             case syntax.Call(function="timestamp", arguments=(syntax.Constant(value=str(text)),)):
                 try:
-                    found.add(times.parsed_timestamp(text))
+                    moments.add(times.parsed_timestamp(text))
                 except EvaluationError:
                     continue
-    return tuple(sorted(found))
+    return tuple(sorted(moments))

@@ -160,13 +160,13 @@ def operator(node: SyntaxNode, function: str) -> tuple[SyntaxNode, ...] | None:
 
 def terms(node: SyntaxNode, function: str) -> list[SyntaxNode]:
     """The operands of a chain of one associative operator, left to right."""
-    found: list[SyntaxNode] = []
+    operands: list[SyntaxNode] = []
     pending = [node]
     while pending:
         current = pending.pop()
         arguments = operator(current, function)
         if arguments is None:
-            found.append(current)
+            operands.append(current)
         else:
             pending.extend(reversed(arguments))
-    return found
+    return operands

@@ -84,8 +84,8 @@ async def _run(
     )
     asked_to_end = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for one in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(one, asked_to_end.set)
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(signal_number, asked_to_end.set)
     working = asyncio.create_task(agent.run())
     asked = asyncio.create_task(asked_to_end.wait())
     try:

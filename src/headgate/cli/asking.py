@@ -17,8 +17,8 @@ def is_asked(refused: refusals.RefusedRequest) -> bool:
 
 def question(refused: refusals.RefusedRequest) -> str:
     """What the server says, without how a program answers it."""
-    found = next(problem.message for problem in refused.problems if problem.path == CONFIRM)
-    return found.partition("; if that is meant")[0]
+    question_asked = next(problem.message for problem in refused.problems if problem.path == CONFIRM)
+    return question_asked.partition("; if that is meant")[0]
 
 
 def be_sure(question: str, *, yes: bool) -> None:

@@ -107,10 +107,10 @@ def _constant(text: str) -> object:
 
 
 def values(steps: Path, document: Any) -> list[Any]:
-    found = [document]
+    selected = [document]
     for step in steps:
-        found = [inner for one in found for inner in step.of(one)]
-    return found
+        selected = [inner for one in selected for inner in step.of(one)]
+    return selected
 
 
 def template(text: str) -> tuple[TemplatePart, ...]:
@@ -128,25 +128,25 @@ def template(text: str) -> tuple[TemplatePart, ...]:
 
 def _parts(tokens: list[str], *, is_inner: bool) -> tuple[tuple[TemplatePart, ...], list[str]]:
     """Texts and what stands in braces alternate; a text comes first."""
-    found: list[TemplatePart] = []
+    parts: list[TemplatePart] = []
     while tokens:
-        found.append(TemplatePart(text=tokens[0]))
+        parts.append(TemplatePart(text=tokens[0]))
         if len(tokens) == 1:
             tokens = []
             break
         inside, tokens = tokens[1].strip(), tokens[2:]
         if inside == "end":
-            return tuple(found), (tokens if is_inner else ["", "end"])
+            return tuple(parts), (tokens if is_inner else ["", "end"])
         if inside.startswith("range "):
             inner, tokens = _parts(tokens, is_inner=True)
-            found.append(TemplatePart(path=path(inside.removeprefix("range ")), inner=inner))
+            parts.append(TemplatePart(path=path(inside.removeprefix("range ")), inner=inner))
         elif inside[:1] in ("'", '"'):
-            found.append(TemplatePart(text=_literal(inside)))
+            parts.append(TemplatePart(text=_literal(inside)))
         else:
-            found.append(TemplatePart(path=path(inside)))
+            parts.append(TemplatePart(path=path(inside)))
     if is_inner:
         raise ValueError("{range} has no {end}")
-    return tuple(found), []
+    return tuple(parts), []
 
 
 def _literal(text: str) -> str:
@@ -163,10 +163,10 @@ def fill(parts: Iterable[TemplatePart], document: Any) -> str:
 def _filled(part: TemplatePart, document: Any) -> str:
     if part.path is None:
         return part.text
-    found = values(part.path, document)
+    selected = values(part.path, document)
     if part.inner is not None:
-        return "".join(fill(part.inner, item) for item in found)
-    return " ".join(text_of(value) for value in found)
+        return "".join(fill(part.inner, item) for item in selected)
+    return " ".join(text_of(value) for value in selected)
 
 
 def text_of(value: Any) -> str:
@@ -175,13 +175,13 @@ def text_of(value: Any) -> str:
 
 def columns(text: str) -> tuple[Field, ...]:
     """`NAME:.name,STATE:.state`. Raises ValueError with a sentence."""
-    found = []
+    fields = []
     for part in text.split(","):
         title, separator, place = part.partition(":")
         if not separator or not title.strip() or not place.strip():
             raise ValueError(f'"{part}" is no TITLE:PATH; write -o custom-columns=NAME:.name,STATE:.state')
-        found.append(Field(title.strip(), path(place)))
-    return tuple(found)
+        fields.append(Field(title.strip(), path(place)))
+    return tuple(fields)
 
 
 def cells(fields: Sequence[Field], row: Row) -> list[str]:

@@ -34,9 +34,9 @@ def explanation(name: str, tree: ExplanationTree, form: str) -> None:
     )
 
 
-def ordered(name: str, tree: ExplanationTree, said: str, form: str, *, is_changed: bool) -> None:
+def ordered(name: str, tree: ExplanationTree, outcome: str, form: str, *, is_changed: bool) -> None:
     """`tree` says how far it was when it was ordered."""
-    message = f"{tree.subject} {said}" if is_changed else f"{tree.subject} {said}; it was so before"
+    message = f"{tree.subject} {outcome}" if is_changed else f"{tree.subject} {outcome}; it was so before"
     far = _first(tree)
     document = {"subject": tree.subject, "changed": is_changed, "state": tree.state.value, "message": message}
     output.result(document, form, tables.printable(f"{message}; until now: {far}" if far else message), name)

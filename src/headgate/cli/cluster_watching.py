@@ -73,14 +73,14 @@ def ending(until: str | None, timeout: str | None) -> Ending:
 def run(place: ClusterLocation, look: Look, hear: Hear, end: Ending, form: str) -> None:
     """Raises CommandFailure, and SystemExit with the code."""
     is_drawn = form == "table" and sys.stdout.isatty() and terminal.can_move()
-    shown = _Drawn() if is_drawn else _Printed(form)
+    view = _Drawn() if is_drawn else _Printed(form)
 
     async def followed(cluster: AskedCluster) -> Seen | None:
         last: Seen | None = None
-        with shown:
+        with view:
             async with aclosing(_changes(cluster, look, hear, end)) as changes:
                 async for last in changes:
-                    shown.show(last)
+                    view.show(last)
         return last
 
     try:
@@ -183,9 +183,9 @@ class _Printed:
 def _parts(document: dict[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
     """Each part by its way from the top, with what is said of it."""
     way = (*above, document["subject"])
-    said = f", {document['message']}" if document["message"] else ""
+    comment = f", {document['message']}" if document["message"] else ""
     lines = [line["message"] for line in document["lines"] if line["message"] != document["message"]]
-    yield way, "; ".join((f"{document['state']}{said}", *lines))
+    yield way, "; ".join((f"{document['state']}{comment}", *lines))
     for child in document["children"]:
         yield from _parts(child, way)
 
@@ -193,9 +193,9 @@ def _parts(document: dict[str, Any], above: tuple[str, ...] = ()) -> Iterator[tu
 def _lines(parts: dict[tuple[str, ...], str], before: dict[tuple[str, ...], str] | None) -> Iterator[str]:
     moment = instants.show_to_the_second(pairs.now())
     known = before or {}
-    for way, said in parts.items():
-        if known.get(way) != said:
-            yield tables.printable(f"{moment}  {_named(way)}: {said}")
+    for way, part_text in parts.items():
+        if known.get(way) != part_text:
+            yield tables.printable(f"{moment}  {_named(way)}: {part_text}")
     for way in known:
         if way not in parts and way[:-1] in parts:
             yield tables.printable(f"{moment}  {_named(way)}: gone")

@@ -39,12 +39,14 @@ class ClusterLocation(msgspec.Struct, frozen=True):
 
     def ask(self, work: Callable[[AskedCluster], Awaitable[R]]) -> R:
         """Raises CommandFailure."""
-        found = access(self.kubeconfig, self.context)
+        cluster_access = access(self.kubeconfig, self.context)
 
         async def asked() -> R:
-            async with Client(Transport(found)) as client:
+            async with Client(Transport(cluster_access)) as client:
                 return await work(
-                    AskedCluster(client, Discovery(client.transport), self.namespace or found.namespace)
+                    AskedCluster(
+                        client, Discovery(client.transport), self.namespace or cluster_access.namespace
+                    )
                 )
 
         try:

@@ -25,10 +25,10 @@ class ShownColumn(msgspec.Struct, frozen=True):
 def render(
     columns: Sequence[ShownColumn], rows: Sequence[Row], *, wide: bool = False, header: bool = True
 ) -> list[str]:
-    shown = [column for column in columns if wide or not column.is_wide]
-    texts = [column.wide_text if wide and column.wide_text else column.text for column in shown]
+    columns_shown = [column for column in columns if wide or not column.is_wide]
+    texts = [column.wide_text if wide and column.wide_text else column.text for column in columns_shown]
     cells = [[tables.printable(text(row)) for text in texts] for row in rows]
-    lines = [[column.title for column in shown], *cells] if header else cells
-    states = {index for index, column in enumerate(shown) if column.is_state}
+    lines = [[column.title for column in columns_shown], *cells] if header else cells
+    states = {index for index, column in enumerate(columns_shown) if column.is_state}
     cut_to = None if wide else terminal.width()
     return tables.aligned(lines, cut_to=cut_to, states=states, paint=terminal.of_state)

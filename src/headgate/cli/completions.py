@@ -55,5 +55,5 @@ def _asked(params: dict[str, Any], collection: str, incomplete: str) -> list[str
     given = {key: params.get(key) for key in ("server", "token", "workspace", "context")}
     with client.ApiClient(stored.resolve(**given), timeout_seconds=TIMEOUT_SECONDS, attempts=1) as opened:
         page = opened.get(client.path(kind.collection), {"limit": 1000}, scoped=kind.is_scoped)
-    found = [kind.identity(item) for item in page["items"]]
-    return [name for name in found if name.startswith(incomplete)][:MOST_NAMES]
+    identities = [kind.identity(item) for item in page["items"]]
+    return [name for name in identities if name.startswith(incomplete)][:MOST_NAMES]

@@ -22,7 +22,7 @@ def lines(concerns: dict[str, Any] | None) -> list[str]:
     count, sample, note = concerns["targets"], concerns["sample"], concerns["note"]
     names = ", ".join(sample)
     more = f" and {count - len(sample)} more" if count > len(sample) else ""
-    found = [f"concerns {count} target{'' if count == 1 else 's'}: {names}{more}"] if count else []
+    sentences = [f"concerns {count} target{'' if count == 1 else 's'}: {names}{more}"] if count else []
     if not count and note is None:
-        found.append("concerns no target")
-    return [tables.printable(line) for line in [*found, *([note] if note else [])]]
+        sentences.append("concerns no target")
+    return [tables.printable(line) for line in [*sentences, *([note] if note else [])]]

@@ -53,17 +53,17 @@ def load() -> Contexts:
     except (OSError, UnicodeDecodeError) as error:
         raise failures.misused(f"{file}: cannot be read: {error}") from None
     try:
-        found = msgspec.convert(yaml.safe_load(text) or {}, Contexts)
+        contexts = msgspec.convert(yaml.safe_load(text) or {}, Contexts)
     except (yaml.YAMLError, msgspec.ValidationError) as error:
-        said = " ".join(str(error).split())
-        raise failures.misused(f"{file}: is not a configuration of headgate: {said}") from None
-    _warn_if_others_can_read(file, found)
-    return found
+        problem = " ".join(str(error).split())
+        raise failures.misused(f"{file}: is not a configuration of headgate: {problem}") from None
+    _warn_if_others_can_read(file, contexts)
+    return contexts
 
 
-def _warn_if_others_can_read(file: Path, found: Contexts) -> None:
+def _warn_if_others_can_read(file: Path, contexts: Contexts) -> None:
     mode = stat.S_IMODE(file.stat().st_mode)
-    if mode & 0o077 and any(context.token for context in found.contexts.values()):
+    if mode & 0o077 and any(context.token for context in contexts.contexts.values()):
         click.echo(
             f"{file}: others can read the tokens in it (mode {mode:04o}); run: chmod 600 {file}", err=True
         )
@@ -120,13 +120,13 @@ def _chosen(given_url: str | None, name: str | None) -> ServerContext:
     name = name or contexts.current
     if name:
         return named(contexts, name)
-    found = _local_note()
-    if found is None:
+    note = _local_note()
+    if note is None:
         raise failures.misused(
             "no server is configured: give --server URL or HEADGATE_URL, store one with "
             "`headgate login --server URL`, or start one here with `headgate up`"
         )
-    return found
+    return note
 
 
 def named(contexts: Contexts, name: str) -> ServerContext:

@@ -50,9 +50,9 @@ def _load(context: CommandContext) -> bool:
         return False
     text = (resources.files("headgate.cli") / "demo_files" / "fleet.yaml").read_text("utf-8")
     for document in manifests.read_documents(text, source="demo"):
-        thing = manifests.parse(document, context.ids, context.now)
-        assert not isinstance(thing, manifests.ForeignObject)
-        context.apply(changes.Put(thing))
+        item = manifests.parse(document, context.ids, context.now)
+        assert not isinstance(item, manifests.ForeignObject)
+        context.apply(changes.Put(item))
     return True
 
 
@@ -88,7 +88,9 @@ def next_tag(tags: list[str]) -> str:
     while chosen in tags or not tags:
         if not _LAST_NUMBER.search(chosen):
             return f"{chosen}.1"
-        chosen = _LAST_NUMBER.sub(lambda found: str(int(found[1]) + 1).zfill(len(found[1])), chosen, count=1)
+        chosen = _LAST_NUMBER.sub(
+            lambda digits: str(int(digits[1]) + 1).zfill(len(digits[1])), chosen, count=1
+        )
         if not tags:
             break
     return chosen

@@ -134,13 +134,13 @@ _BY_MANIFEST = {one.kind.name: one for one in ALL if one.kind is not None}
 def find(name: str) -> Collection:
     """Plural, singular or short, and as manifests write it."""
     text = name.lower()
-    found = _BY_NAME.get(text) or next(
+    collection = _BY_NAME.get(text) or next(
         (one for kind, one in _BY_MANIFEST.items() if kind.lower() == text), None
     )
-    if found is None:
+    if collection is None:
         known = ", ".join(one.collection for one in ALL)
         raise failures.misused(f'KIND: is "{name}"; allowed are {known}')
-    return found
+    return collection
 
 
 def of_manifest(name: Any) -> Collection | None:

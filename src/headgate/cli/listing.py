@@ -19,8 +19,8 @@ def query(
         if name not in kind.filters:
             allowed = f"allowed are {', '.join(kind.filters)}" if kind.filters else "there is none"
             raise failures.misused(f'--filter: is "{name}"; {allowed} for {kind.collection}')
-    found: Query = {"cel": cel, "sort": sort, "limit": limit, **filters}
-    return {key: value for key, value in found.items() if value is not None}
+    parameters: Query = {"cel": cel, "sort": sort, "limit": limit, **filters}
+    return {key: value for key, value in parameters.items() if value is not None}
 
 
 def fetch(client: ApiClient, kind: Collection, names: tuple[str, ...], query: Query) -> list[dict[str, Any]]:
@@ -31,20 +31,20 @@ def fetch(client: ApiClient, kind: Collection, names: tuple[str, ...], query: Qu
         return _all(client.pages(place, query, scoped=kind.is_scoped, cursor_name=kind.cursor_name), kind)
     if kind.has_one:
         return [client.get(path(kind.collection, name), scoped=kind.is_scoped) for name in names]
-    return [_found(client, kind, name) for name in names]
+    return [_item_named(client, kind, name) for name in names]
 
 
 def _all(pages: Iterator[dict[str, Any]], kind: Collection) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    items: list[dict[str, Any]] = []
     with ProgressNote(f"listing {kind.collection}") as progress:
         for item in pages:
-            found.append(item)
-            if len(found) % PAGE_SIZE == 0:
-                progress.say(f"{len(found)} {kind.collection} so far")
-    return found
+            items.append(item)
+            if len(items) % PAGE_SIZE == 0:
+                progress.say(f"{len(items)} {kind.collection} so far")
+    return items
 
 
-def _found(client: ApiClient, kind: Collection, name: str) -> dict[str, Any]:
+def _item_named(client: ApiClient, kind: Collection, name: str) -> dict[str, Any]:
     for item in client.pages(path(kind.collection), scoped=kind.is_scoped):
         if name in (kind.identity(item), item.get("id")):
             return item

@@ -21,18 +21,20 @@ _PLACE = re.compile(r"(?:manifests)?\[(\d+)\]\.?(.*)", re.DOTALL)
 
 def texts(paths: Iterable[str]) -> list[tuple[str, Path | None, str]]:
     """Source, folder and text of every file."""
-    found: list[tuple[str, Path | None, str]] = []
+    named_texts: list[tuple[str, Path | None, str]] = []
     for path in paths:
         try:
             if path == "-":
-                found.append(("-", None, sys.stdin.read()))
+                named_texts.append(("-", None, sys.stdin.read()))
             else:
-                found.extend((str(file), file.parent, file.read_text("utf-8")) for file in _files(Path(path)))
+                named_texts.extend(
+                    (str(file), file.parent, file.read_text("utf-8")) for file in _files(Path(path))
+                )
         except OSError as error:
             raise failures.misused(f"{path}: cannot be read: {error.strerror or error}") from None
         except UnicodeDecodeError:
             raise failures.misused(f"{path}: cannot be read: it is not UTF-8 text") from None
-    return found
+    return named_texts
 
 
 def _files(path: Path) -> list[Path]:
@@ -47,7 +49,7 @@ def read(paths: Sequence[str]) -> list[TextDocument]:
     from headgate.kernel import documents
     from headgate.kernel.problems import Rejected
 
-    found: list[TextDocument] = []
+    text_documents: list[TextDocument] = []
     problems: list[Problem] = []
     for source, _, text in texts(paths):
         try:
@@ -62,12 +64,12 @@ def read(paths: Sequence[str]) -> list[TextDocument]:
             of_document = list(document.problems)
             documents.check_json(document.value, "", of_document)
             problems.extend(manifests.located(document, problem) for problem in of_document)
-            found.append(document)
+            text_documents.append(document)
     if problems:
         raise failures.CommandFailure(problems, exit_codes.UNREADABLE)
-    if not found:
+    if not text_documents:
         raise failures.misused(f"there is no manifest in {', '.join(paths)}")
-    return found
+    return text_documents
 
 
 def _is_scenario(value: Any) -> bool:
@@ -87,12 +89,12 @@ def at_their_lines(
     from headgate.fleet.engine import manifests
     from headgate.kernel.problems import Problem
 
-    said: list[object] = []
+    located: list[object] = []
     for problem in refused.problems:
         match = _PLACE.fullmatch(problem.path)
         if match is None or int(match.group(1)) >= len(documents):
-            said.append(problem)
+            located.append(problem)
             continue
         document = documents[int(match.group(1))]
-        said.append(manifests.located(document, Problem(match.group(2), problem.message)))
-    return failures.CommandFailure(said or refused.sentences, refused.code)
+        located.append(manifests.located(document, Problem(match.group(2), problem.message)))
+    return failures.CommandFailure(located or refused.sentences, refused.code)

@@ -149,14 +149,16 @@ def deletions(function: Callable[P, R]) -> Callable[P, R]:
 def deletion_inputs(deleted: tuple[str, ...]) -> list[dict[str, str]]:
     from headgate.cli import failures, kinds
 
-    found = []
-    for one in deleted:
-        word, slash, name = one.partition("/")
+    inputs = []
+    for reference in deleted:
+        word, slash, name = reference.partition("/")
         kind = kinds.find(word) if slash and name else None
         if kind is None or kind.kind is None:
-            raise failures.misused(f'--delete: is "{one}"; allowed is KIND/NAME, such as environment/prod')
-        found.append({"kind": kind.kind.name, "name": name})
-    return found
+            raise failures.misused(
+                f'--delete: is "{reference}"; allowed is KIND/NAME, such as environment/prod'
+            )
+        inputs.append({"kind": kind.kind.name, "name": name})
+    return inputs
 
 
 def files(*, required: bool) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -70,7 +70,7 @@ def _echo_csv(kind: Collection, items: Sequence[Row], header: bool) -> None:
     click.echo(text.getvalue(), nl=False)
 
 
-def one(kind: Collection, item: Row, form: str, *, header: bool = True) -> None:
+def single_row(kind: Collection, item: Row, form: str, *, header: bool = True) -> None:
     if form.startswith("jsonpath="):
         _echo_filled(form.removeprefix("jsonpath="), item)
     elif form == "json":

@@ -10,15 +10,15 @@ from headgate.kernel.instants import Instant
 
 
 def split(option: str, texts: Iterable[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    by_key: dict[str, str] = {}
     for text in texts:
         key, separator, value = text.partition("=")
         if not separator or not key:
             raise failures.misused(f'{option}: is "{text}"; allowed is KEY=VALUE')
-        if key in found:
+        if key in by_key:
             raise failures.misused(f"{option}: {key} is given twice")
-        found[key] = value
-    return found
+        by_key[key] = value
+    return by_key
 
 
 def values(option: str, texts: Iterable[str]) -> dict[str, object]:

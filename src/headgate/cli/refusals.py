@@ -13,10 +13,10 @@ _UNAVAILABLE = frozenset({502, 503, 504})
 class RefusedRequest(failures.CommandFailure):
     """`problems` are those that name a field."""
 
-    def __init__(self, status: int, said: str, problems: tuple[Problem, ...], code: int) -> None:
+    def __init__(self, status: int, message: str, problems: tuple[Problem, ...], code: int) -> None:
         self.status = status
         self.problems = problems
-        super().__init__([str(problem) for problem in problems] or said, code)
+        super().__init__([str(problem) for problem in problems] or message, code)
 
 
 def may_pass(failure: failures.CommandFailure) -> bool:
@@ -35,25 +35,25 @@ def from_answer(url: str, status: int, headers: Message, body: bytes) -> failure
         )
     if document is None and status not in _UNAVAILABLE:
         return not_headgate(url, f"status {status}")
-    said = str((document or {}).get("detail") or (document or {}).get("title") or f"status {status}")
+    message = str((document or {}).get("detail") or (document or {}).get("title") or f"status {status}")
     problems = _problems((document or {}).get("errors"))
     if status == 401:
         advice = f"give a token with --token or HEADGATE_TOKEN, or run `headgate login --server {url}`"
         return RefusedRequest(
-            status, f"{url} does not know who you are: {said}; {advice}", (), exit_codes.NOT_ALLOWED
+            status, f"{url} does not know who you are: {message}; {advice}", (), exit_codes.NOT_ALLOWED
         )
     if status == 403:
         advice = "`headgate whoami` shows what you may do"
-        return RefusedRequest(status, f"not allowed: {said}; {advice}", (), exit_codes.NOT_ALLOWED)
+        return RefusedRequest(status, f"not allowed: {message}; {advice}", (), exit_codes.NOT_ALLOWED)
     if status in _UNAVAILABLE:
         return RefusedRequest(
-            status, f"{url} is not available at the moment: {said}; try again", (), exit_codes.UNREACHABLE
+            status, f"{url} is not available at the moment: {message}; try again", (), exit_codes.UNREACHABLE
         )
     if status >= 500:
         request = headers.get("Headgate-Request-Id")
         where = f"; its log tells more under request {request}" if request else ""
-        return RefusedRequest(status, f"{url} failed: {said}{where}", (), exit_codes.FAILED)
-    return RefusedRequest(status, said, problems, exit_codes.FAILED)
+        return RefusedRequest(status, f"{url} failed: {message}{where}", (), exit_codes.FAILED)
+    return RefusedRequest(status, message, problems, exit_codes.FAILED)
 
 
 def not_headgate(url: str, what: str) -> failures.CommandFailure:

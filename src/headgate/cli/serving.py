@@ -53,7 +53,8 @@ from headgate.runtime.clocks import ClockWatch
 from headgate.runtime.health import STOPS_REQUESTS, Health
 from headgate.runtime.wiring import Wiring, WorkerClient
 from headgate.runtime.worker import Worker, WorkerSettings, wall_clock
-from headgate.store import NotAdmittedError, Store, UnavailableError, Workspace, open_store
+from headgate.store import NotAdmittedError, Store, UnavailableError, Workspace
+from headgate.store.sql.opening import open_store
 
 DEFAULT_WORKSPACE = "default"
 _FIRST_TOKEN_SECONDS = 60.0
@@ -211,9 +212,9 @@ class Process:
         begin = self._begin(web, address, background)
         try:
             if listener is not None:
-                shown = address if self.options.serves else own
+                main_address = address if self.options.serves else own
                 await self._serve(
-                    listener, address, lambda: self.wiring.begin(begin(lambda: on_ready(shown)))
+                    listener, address, lambda: self.wiring.begin(begin(lambda: on_ready(main_address)))
                 )
             else:
                 await begin(lambda: on_ready(""))
@@ -419,8 +420,8 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _address(host: str, listener: socket.socket) -> str:
-    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{listener.getsockname()[1]}"
+    reachable_host = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    return f"http://{reachable_host}:{listener.getsockname()[1]}"
 
 
 @contextlib.contextmanager

@@ -59,9 +59,9 @@ class WatchEnding:
 
     def _name(self, last: watched_fleet.WatchedFleet) -> None:
         named = last.stuck
-        for one in named[:MOST_NAMED]:
-            state = _WORDS.get(one["state"], one["state"])
-            click.echo(f"  {printable(one['target'])} {state}: {printable(one['message'])}", err=True)
+        for waiting in named[:MOST_NAMED]:
+            state = _WORDS.get(waiting["state"], waiting["state"])
+            click.echo(f"  {printable(waiting['target'])} {state}: {printable(waiting['message'])}", err=True)
         hidden = last.stuck_count - min(len(named), MOST_NAMED)
         if hidden > 0:
             click.echo(f"  and {hidden} more", err=True)

@@ -53,14 +53,14 @@ class Feed:
 
     def batch(self, seconds: float) -> list[event_stream.Item]:
         """What there is after that time; the first item ends the wait."""
-        found: list[event_stream.Item] = []
+        items: list[event_stream.Item] = []
         until = time.monotonic() + seconds
         while True:
             try:
-                left = 0.0 if found else max(until - time.monotonic(), 0.0)
+                left = 0.0 if items else max(until - time.monotonic(), 0.0)
                 item = self._items.get(timeout=left) if left else self._items.get_nowait()
             except queue.Empty:
-                return found
+                return items
             if isinstance(item, failures.CommandFailure):
                 raise item
-            found.append(item)
+            items.append(item)

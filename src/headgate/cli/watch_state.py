@@ -47,8 +47,8 @@ def fetch(client: ApiClient, names: tuple[str, ...]) -> WatchedFleet:
     counts = fetch_counts_alone(client, names)
     jobs: dict[Pair, list[Document]] = {}
     if counts.count("running", "rollingBack"):
-        for one in LIVE_STATUSES:
-            for job in client.get(path("jobs"), {"status": one, "limit": MOST_JOBS})["items"]:
+        for status in LIVE_STATUSES:
+            for job in client.get(path("jobs"), {"status": status, "limit": MOST_JOBS})["items"]:
                 jobs.setdefault((job["deployment"], job["environment"]), []).append(job)
     failed = fetch_failed(client, names) if counts.count("failed") else {}
     return msgspec.structs.replace(
@@ -60,7 +60,7 @@ def with_counts_of(client: ApiClient, snapshot: WatchedFleet, deployment: str) -
     """One that is not there yet stands where its name belongs, one that is gone goes."""
     answer = client.get(path("status"), {"deployment": deployment})
     others = [one for one in snapshot.deployments if one["name"] != deployment]
-    deployments = sorted([*others, *answer["deployments"]], key=lambda one: str(one["name"]))
+    deployments = sorted([*others, *answer["deployments"]], key=lambda deployment: str(deployment["name"]))
     return msgspec.structs.replace(
         snapshot, deployments=deployments, at_rest=bool(answer.get("atRest")), knows_stuck=False
     )

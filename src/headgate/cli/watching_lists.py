@@ -40,20 +40,22 @@ def _follow(
     form: str,
     header: bool,
 ) -> None:
-    shown: dict[str, columns.Row] = {}
+    rows_shown: dict[str, columns.Row] = {}
     is_first = is_stale = True
     listed_at = 0.0
     while True:
         if is_stale and time.monotonic() - listed_at >= LEAST_BETWEEN_LISTS_SECONDS:
             listed_at = time.monotonic()
-            found = _listed(client, kind, names, query, is_first)
-            if found is None:
+            rows_now = _listed(client, kind, names, query, is_first)
+            if rows_now is None:
                 continue
-            _print(kind, [item for key, item in found.items() if shown.get(key) != item], form, header)
+            _print(
+                kind, [item for key, item in rows_now.items() if rows_shown.get(key) != item], form, header
+            )
             header = False
-            for key in shown.keys() - found.keys():
+            for key in rows_shown.keys() - rows_now.keys():
                 click.echo(f"{kind.singular} {tables.printable(key)} is gone", err=True)
-            shown, is_first, is_stale = found, False, False
+            rows_shown, is_first, is_stale = rows_now, False, False
         for item in feed.batch(_PACE_SECONDS):
             is_stale = is_stale or not isinstance(item, event_stream.Lost)
 

@@ -43,11 +43,11 @@ def parse(text: str) -> Fraction | None:
     return -amount if match["sign"] == "-" else amount
 
 
-def is_same(one: object, other: object) -> bool:
+def is_same(value: object, other: object) -> bool:
     """Whether an API server may have rewritten the one as the other: 1000m comes back as 1, the number 1 as the text."""
     amounts = [
         parse(str(each))
-        for each in (one, other)
+        for each in (value, other)
         if isinstance(each, str | int | float) and not isinstance(each, bool)
     ]
     return len(amounts) == 2 and amounts[0] is not None and amounts[0] == amounts[1]

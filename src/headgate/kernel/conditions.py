@@ -37,12 +37,12 @@ def find(status: Mapping[str, Any], kind: str) -> Mapping[str, Any] | None:
 
 
 def is_true(status: Mapping[str, Any], kind: str) -> bool:
-    found = find(status, kind)
-    return found is not None and found.get("status") == "True"
+    condition = find(status, kind)
+    return condition is not None and condition.get("status") == "True"
 
 
 def documents(
-    found: Sequence[Condition], before: Mapping[str, Any], generation: int, now: Instant
+    conditions: Sequence[Condition], before: Mapping[str, Any], generation: int, now: Instant
 ) -> list[dict[str, Any]]:
     """As they are written beside the status `before`. The moment is that of the last change of truth, not of reason or
     words."""
@@ -50,7 +50,7 @@ def documents(
         str(item.get("type")): item for item in before.get("conditions") or () if isinstance(item, Mapping)
     }
     made: list[dict[str, Any]] = []
-    for condition in found:
+    for condition in conditions:
         old = known.get(condition.type, {})
         is_same = old.get("status") == condition.status and "lastTransitionTime" in old
         made.append(
@@ -87,10 +87,10 @@ def refusal(status: Mapping[str, Any]) -> RefusedWrite | None:
 def with_refusal(status: Mapping[str, Any], message: str, generation: int, now: Instant) -> dict[str, Any]:
     """The status, and that a write is refused."""
     kept = without_refusal(status)
-    found = documents(
+    written = documents(
         [Condition(WRITES_ACCEPTED, "False", Reason.WRITE_REFUSED, message)], status, generation, now
     )
-    return {**kept, "conditions": [*kept.get("conditions", ()), found[0]]}
+    return {**kept, "conditions": [*kept.get("conditions", ()), written[0]]}
 
 
 def without_refusal(status: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def root(kind: str, parts: Sequence[Condition]) -> Condition:
 
 def since(status: Mapping[str, Any], kind: str, truth: Truth) -> Instant | None:
     """When a written condition took the truth that it has now; None if it has another."""
-    found = find(status, kind)
-    if found is None or found.get("status") != truth or "lastTransitionTime" not in found:
+    condition = find(status, kind)
+    if condition is None or condition.get("status") != truth or "lastTransitionTime" not in condition:
         return None
-    return instants.parse(found["lastTransitionTime"])
+    return instants.parse(condition["lastTransitionTime"])

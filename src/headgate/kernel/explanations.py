@@ -150,9 +150,9 @@ class ExplanationTree(msgspec.Struct, frozen=True, rename="camel"):
 
     def document(self) -> dict[str, Any]:
         """As it is declared. A tree may have twenty thousand parts: all but the moments is written at once."""
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        _show_moments(found)
-        return found
+        tree: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        _show_moments(tree)
+        return tree
 
 
 def _show_moments(tree: dict[str, Any]) -> None:

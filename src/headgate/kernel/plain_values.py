@@ -41,13 +41,13 @@ def item_path(path: str, index: int) -> str:
     return f"{path}[{index}]"
 
 
-def are_equal(one: Any, other: Any) -> bool:
+def are_equal(value: Any, other: Any) -> bool:
     """In JSON, true is not 1, although Python says so; 1 and 1.0 are one number."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(are_equal(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(are_equal, one, other))
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+    if isinstance(value, dict) and isinstance(other, dict):
+        return value.keys() == other.keys() and all(are_equal(value[key], other[key]) for key in value)
+    if isinstance(value, list) and isinstance(other, list):
+        return len(value) == len(other) and all(map(are_equal, value, other))
+    return isinstance(value, bool) == isinstance(other, bool) and bool(value == other)
 
 
 def _read_json(value: object, path: str, problems: list[Problem]) -> object:

@@ -28,12 +28,12 @@ def built(view: type[msgspec.Struct], source: object, *keys: str, **own: object)
     if not keys and not own:
         return _copied(view, source)
     declared = writers(view)
-    found: Document = {}
+    document: Document = {}
     for key in keys or declared:
         name, write = declared[key]
         value = own[name] if name in own else getattr(source, name)
-        found[key] = value if write is None else write(value)
-    return found
+        document[key] = value if write is None else write(value)
+    return document
 
 
 def _copied(view: type[msgspec.Struct], source: object) -> Document:

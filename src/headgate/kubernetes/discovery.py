@@ -44,20 +44,20 @@ class Discovery:
 
     async def find(self, api_version: str, kind: str) -> ApiResource:
         """Raises UnknownKindError, also if the last look is a moment ago: ask again later."""
-        found = await self._found(lambda: self._by_kind.get((api_version, kind)))
-        if found is None:
+        resource = await self._discovered(lambda: self._by_kind.get((api_version, kind)))
+        if resource is None:
             raise UnknownKindError(f"the cluster serves no {kind} of {api_version}", reason="UnknownKind")
-        return found
+        return resource
 
     async def named(self, name: str) -> ApiResource:
         """By a plural, singular, short name or kind, with or without its group: `pods`, `pclq`, `deployments.apps`.
 
         Of several versions it is the one that the server prefers, of several groups the first.
         """
-        found = await self._found(lambda: next(self._named(name.lower()), None))
-        if found is None:
+        resource = await self._discovered(lambda: next(self._named(name.lower()), None))
+        if resource is None:
             raise UnknownKindError(f"the cluster serves nothing named {name}", reason="UnknownKind")
-        return found
+        return resource
 
     async def all(self) -> Iterable[ApiResource]:
         if self._looked_at is None:
@@ -68,13 +68,13 @@ class Discovery:
         """Looks now, however short ago the last time was."""
         await self._look(self._looked_at)
 
-    async def _found(self, look_up: Callable[[], ApiResource | None]) -> ApiResource | None:
-        found = look_up()
+    async def _discovered(self, look_up: Callable[[], ApiResource | None]) -> ApiResource | None:
+        resource = look_up()
         seen = self._looked_at
-        if found is None and (seen is None or self._clock() - seen >= REDISCOVER_SECONDS):
+        if resource is None and (seen is None or self._clock() - seen >= REDISCOVER_SECONDS):
             await self._look(seen)
-            found = look_up()
-        return found
+            resource = look_up()
+        return resource
 
     def _named(self, name: str) -> Iterator[ApiResource]:
         plain, _, group = name.partition(".")
@@ -118,15 +118,15 @@ class Discovery:
     async def _one_by_one(self, root: str, document: Document) -> list[ApiResource]:
         """For servers that are older: a request for each version of each group. A group whose own server is down is
         left out, and the others are found all the same."""
-        found: list[ApiResource] = []
+        resources: list[ApiResource] = []
         for group, version in _versions(root, document):
             path = f"/apis/{segment(group)}/{segment(version)}" if group else f"/api/{segment(version)}"
             try:
                 listed = (await self._transport.ask(ApiRequest("GET", path))).document()
             except (NotFoundError, UnreachableError):
                 continue
-            found.extend(_listed(group, version, listed))
-        return found
+            resources.extend(_listed(group, version, listed))
+        return resources
 
 
 def _aggregated(document: Document) -> Iterator[ApiResource]:

@@ -162,10 +162,10 @@ def _causes(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def _too_many(message: str, document: Mapping[str, Any], after_seconds: float | None) -> ApiError:
     for cause in _causes(document):
         if cause.get("reason") == "DisruptionBudget":
-            said = str(cause.get("message", ""))
-            named = _BUDGET.search(said)
+            cause_message = str(cause.get("message", ""))
+            named = _BUDGET.search(cause_message)
             return EvictionRefusedError(
-                said or message, budget=named.group(1) if named else "", after_seconds=after_seconds
+                cause_message or message, budget=named.group(1) if named else "", after_seconds=after_seconds
             )
     return TooManyRequestsError(message, after_seconds=after_seconds)
 

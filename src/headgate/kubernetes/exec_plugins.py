@@ -42,14 +42,14 @@ class ExecPlugin(msgspec.Struct, frozen=True, rename="camel"):
     interactive_mode: Literal["", "Never", "IfAvailable", "Always"] = ""
 
     def problems(self, field: str) -> list[Problem]:
-        found = []
+        problems = []
         if self.api_version not in VERSIONS:
             message = f'is "{self.api_version}"; allowed are {" and ".join(VERSIONS)}'
-            found.append(Problem(f"{field}.apiVersion", message))
+            problems.append(Problem(f"{field}.apiVersion", message))
         if self.interactive_mode == "Always":
             message = 'is "Always", and there is nobody to ask; allowed are Never and IfAvailable'
-            found.append(Problem(f"{field}.interactiveMode", message))
-        return found
+            problems.append(Problem(f"{field}.interactiveMode", message))
+        return problems
 
 
 class _Status(msgspec.Struct, frozen=True, rename="camel"):
@@ -117,21 +117,21 @@ class IdentityFromPlugin:
             await process.wait()
             raise self._refused(f"did not answer within {TIMEOUT_SECONDS:g} s") from None
         if process.returncode != 0:
-            said = errors.decode("utf-8", "replace").strip()[-_SHOWN_OUTPUT:]
-            raise self._refused(f"ended with {process.returncode}{': ' + said if said else ''}")
+            printed = errors.decode("utf-8", "replace").strip()[-_SHOWN_OUTPUT:]
+            raise self._refused(f"ended with {process.returncode}{': ' + printed if printed else ''}")
         return output
 
     async def _started(self, environ: Mapping[str, str]) -> asyncio.subprocess.Process:
         command = self._plugin.command
         if os.sep in command:
-            found: str | None = str(self._folder / command)
+            program: str | None = str(self._folder / command)
         else:
-            found = shutil.which(command, path=environ.get("PATH"))
+            program = shutil.which(command, path=environ.get("PATH"))
         try:
-            if found is None:
+            if program is None:
                 raise FileNotFoundError
             return await asyncio.create_subprocess_exec(
-                found,
+                program,
                 *(self._plugin.args or ()),
                 env=environ,
                 stdin=asyncio.subprocess.DEVNULL,

@@ -103,11 +103,11 @@ class _Loading:
         known = ", ".join(sorted(self._config.contexts)) or "none"
         if not wanted:
             raise Rejected([Problem(f"{files}: current-context", f"is required; there are {known}")])
-        found = self._config.contexts.get(wanted)
-        if found is None:
+        chosen_context = self._config.contexts.get(wanted)
+        if chosen_context is None:
             message = f'has no context "{wanted}"; there are {known}'
             raise Rejected([Problem(f"{files}: contexts", message)])
-        return found
+        return chosen_context
 
     def _named(
         self,
@@ -219,7 +219,7 @@ class _Loading:
 
     def _for_plugin(self, cluster: KubeconfigEntry[KubeconfigCluster]) -> dict[str, Any]:
         value = cluster.value
-        told = {
+        environment = {
             "server": value.server,
             "tls-server-name": value.tls_server_name,
             "insecure-skip-tls-verify": value.insecure_skip_tls_verify,
@@ -227,7 +227,7 @@ class _Loading:
             "proxy-url": value.proxy_url,
             "disable-compression": value.disable_compression,
         }
-        return {name: given for name, given in told.items() if given}
+        return {name: given for name, given in environment.items() if given}
 
 
 def _impersonation(user: KubeconfigUser) -> tuple[tuple[str, str], ...]:

@@ -87,7 +87,7 @@ def read_all(files: Sequence[Path]) -> Kubeconfig:
         if document is not None:
             documents.append((file, document))
     current = [
-        found for file, document in documents if (found := _text(file, document, "current-context", problems))
+        text for file, document in documents if (text := _text(file, document, "current-context", problems))
     ]
     merged = Kubeconfig(
         files=tuple(file for file, _ in documents),
@@ -103,7 +103,7 @@ def read_all(files: Sequence[Path]) -> Kubeconfig:
 
 def _document(file: Path, problems: list[Problem]) -> Mapping[str, Any] | None:
     try:
-        found = yaml.load(file.read_text("utf-8"), Loader=_LOADER)
+        document = yaml.load(file.read_text("utf-8"), Loader=_LOADER)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -114,24 +114,24 @@ def _document(file: Path, problems: list[Problem]) -> Mapping[str, Any] | None:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         problems.append(Problem(str(file), f"is not YAML: {' '.join(str(error).split())}"))
         return None
-    if found is None:
+    if document is None:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         problems.append(
-            Problem(str(file), f"must be a map with clusters, users and contexts, not {describe(found)}")
+            Problem(str(file), f"must be a map with clusters, users and contexts, not {describe(document)}")
         )
         return None
-    return found
+    return document
 
 
 def _text(file: Path, document: Mapping[str, Any], key: str, problems: list[Problem]) -> str:
-    found = document.get(key)
-    if found is None:
+    text = document.get(key)
+    if text is None:
         return ""
-    if not isinstance(found, str):
-        problems.append(Problem(f"{file}: {key}", f"must be text, not {describe(found)}"))
+    if not isinstance(text, str):
+        problems.append(Problem(f"{file}: {key}", f"must be text, not {describe(text)}"))
         return ""
-    return found
+    return text
 
 
 def _merged(

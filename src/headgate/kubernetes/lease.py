@@ -108,8 +108,8 @@ class Election:
     @property
     def leadership(self) -> Leadership | None:
         """This process's, if it leads for certain."""
-        found = self._leadership
-        return found if found is not None and found.is_certain else None
+        leadership = self._leadership
+        return leadership if leadership is not None and leadership.is_certain else None
 
     @property
     def leader(self) -> str:
@@ -118,10 +118,10 @@ class Election:
 
     async def elected(self) -> Leadership:
         """Waits for it. Somebody must `run` the election meanwhile."""
-        while (found := self.leadership) is None:
+        while (leadership := self.leadership) is None:
             self._elected.clear()
             await self._elected.wait()
-        return found
+        return leadership
 
     async def run(self) -> None:
         """Until it is cancelled; the leadership is given back then, so that nobody has to wait for its end."""

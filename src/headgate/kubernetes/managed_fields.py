@@ -21,8 +21,8 @@ def applied_by(document: Document, manager: str) -> Fields:
             and entry.get("operation") == "Apply"
             and not entry.get("subresource")
         ):
-            found: Fields = entry.get("fieldsV1") or {}
-            return found
+            fields: Fields = entry.get("fieldsV1") or {}
+            return fields
     return {}
 
 

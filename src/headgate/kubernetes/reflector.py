@@ -129,7 +129,7 @@ class Reflector:
 
     async def _list(self) -> None:
         """A list of one version, and with it the end of everything that it does not have."""
-        found: dict[Key, Object] = {}
+        listed_objects: dict[Key, Object] = {}
         version = 0
         pages = self._client.pages(
             self.resource,
@@ -143,16 +143,16 @@ class Reflector:
                 version = _version(page.resource_version)
                 for document in page.items:
                     item = self._read(document, self.resource)
-                    found[item.key] = item
+                    listed_objects[item.key] = item
                     if not self._is_rewound:
                         self._put(item, document)
                     elif self._read_document is not None:
                         self._read_document(item, document)
         if self._is_rewound:
-            self._known, self._is_rewound = found, False
-            self._audience.replaced(self.resource.group, self.resource.kind, found.values())
+            self._known, self._is_rewound = listed_objects, False
+            self._audience.replaced(self.resource.group, self.resource.kind, listed_objects.values())
         for key, item in list(self._known.items()):
-            if key not in found:
+            if key not in listed_objects:
                 self._end(item, version)
         self._version = version
         self.lists_count += 1

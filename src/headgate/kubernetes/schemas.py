@@ -51,7 +51,7 @@ class ClusterSchemas:
 
     async def kinds(self, wanted: Iterable[tuple[str, str]]) -> ClusterKinds:
         """By apiVersion and kind. A kind that the cluster does not serve is left out."""
-        found: dict[tuple[str, str], ObjectKind] = {}
+        kinds: dict[tuple[str, str], ObjectKind] = {}
         unpublished: set[tuple[str, str]] = set()
         index = await self._index()
         for api_version, kind in dict.fromkeys(wanted):
@@ -63,10 +63,10 @@ class ClusterSchemas:
             if schema is None:
                 unpublished.add((api_version, kind))
             else:
-                found[api_version, kind] = ObjectKind(
+                kinds[api_version, kind] = ObjectKind(
                     api_version, kind, resource.plural, resource.is_namespaced, schema
                 )
-        return ClusterKinds(found, frozenset(unpublished))
+        return ClusterKinds(kinds, frozenset(unpublished))
 
     async def _index(self) -> Mapping[str, Any]:
         paths = (await self._client.ask("GET", _INDEX)).get("paths")

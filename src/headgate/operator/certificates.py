@@ -245,15 +245,17 @@ def _read(data: Mapping[str, Any]) -> Certificates:
     }
     server = x509.load_pem_x509_certificate(texts["tls.crt"])
     keys = _KEY_BLOCK.findall(texts["ca.key"])
-    found = x509.load_pem_x509_certificates(texts["ca.crt"])
-    if len(keys) != len(found):
+    root_certificates = x509.load_pem_x509_certificates(texts["ca.crt"])
+    if len(keys) != len(root_certificates):
         raise ValueError("there must be one key for each authority")
-    for certificate, key in zip((server, *found), (texts["tls.key"], *keys)):
+    for certificate, key in zip((server, *root_certificates), (texts["tls.key"], *keys)):
         if _private_key(key).public_key() != certificate.public_key():
             raise ValueError("a key does not belong to its certificate")
-    authorities = tuple(_dated(certificate, key) for certificate, key in zip(found, keys))
+    authorities = tuple(_dated(certificate, key) for certificate, key in zip(root_certificates, keys))
     signed_by = next(
-        pair.certificate for certificate, pair in zip(found, authorities) if _has_signed(certificate, server)
+        pair.certificate
+        for certificate, pair in zip(root_certificates, authorities)
+        if _has_signed(certificate, server)
     )
     return Certificates(authorities, _dated(server, texts["tls.key"]), _names_of(server), signed_by)
 
@@ -267,5 +269,8 @@ def _has_signed(authority: x509.Certificate, certificate: x509.Certificate) -> b
 
 
 def _names_of(certificate: x509.Certificate) -> tuple[str, ...]:
-    found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    return (*found.get_values_for_type(x509.DNSName), *map(str, found.get_values_for_type(x509.IPAddress)))
+    alternative_names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    return (
+        *alternative_names.get_values_for_type(x509.DNSName),
+        *map(str, alternative_names.get_values_for_type(x509.IPAddress)),
+    )

@@ -141,7 +141,7 @@ class WebhookServer:
         try:
             async with asyncio.timeout(FACTS_TIMEOUT_SECONDS):
                 around = await self._around(review)
-            found = admission.answer(review, stage, around)
+            answer = admission.answer(review, stage, around)
         except admission.Malformed as malformed:
             return _refusal(400, str(malformed)), "failed"
         except Exception:
@@ -150,7 +150,7 @@ class WebhookServer:
             return _refusal(
                 500, "the review could not be answered; the log of the operator says why"
             ), "failed"
-        return web.json_response(found), "allowed" if found["response"]["allowed"] else "refused"
+        return web.json_response(answer), "allowed" if answer["response"]["allowed"] else "refused"
 
 
 def _refusal(status: int, message: str) -> web.Response:

@@ -73,26 +73,26 @@ class WebhookUpkeep:
                 changed(held)
 
     async def _renewed(self) -> Certificates:
-        found = await self._found(SECRETS, settings.WEBHOOK_SECRET, self._namespace)
-        held = certificates.read(found)
+        live = await self._live(SECRETS, settings.WEBHOOK_SECRET, self._namespace)
+        held = certificates.read(live)
         made = certificates.renewed(held, self._names, self._clock())
         if made is held:
             return made
-        if found is None:
+        if live is None:
             secret = certificates.secret(made, self._namespace, settings.WEBHOOK_SECRET)
             await self._client.create(SECRETS, secret)
         else:
-            await self._client.update(SECRETS, {**found, "data": certificates.secret_data(made)})
+            await self._client.update(SECRETS, {**live, "data": certificates.secret_data(made)})
         return made
 
     async def _trust(self, resource: ApiResource, held: Certificates) -> None:
         """Where there is no configuration, nobody asks the webhooks."""
-        found = await self._found(resource, settings.WEBHOOKS, "")
-        changed = webhooks.trusting(found, held.ca_bundle) if found is not None else None
+        configuration = await self._live(resource, settings.WEBHOOKS, "")
+        changed = webhooks.trusting(configuration, held.ca_bundle) if configuration is not None else None
         if changed is not None:
             await self._client.update(resource, changed)
 
-    async def _found(self, resource: ApiResource, name: str, namespace: str) -> Document | None:
+    async def _live(self, resource: ApiResource, name: str, namespace: str) -> Document | None:
         try:
             return await self._client.get(resource, name, namespace)
         except NotFoundError:

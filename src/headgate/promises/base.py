@@ -102,7 +102,7 @@ class FleetPromise(Promise):
     def compared(self, survivor: bytes, reloaded: bytes, now: Instant) -> None:
         """Decisions after a crash: those of an engine that went on, and of the one that came back."""
 
-    def reconciled_afresh(self, found: Sequence[str], now: Instant) -> None:
+    def reconciled_afresh(self, differences: Sequence[str], now: Instant) -> None:
         """What an engine that looks at everything would do at once, after this one has decided."""
 
     def wakes_driven(self, unanswered: Sequence[str], now: Instant) -> None:
@@ -180,12 +180,12 @@ def canonical(state: bytes) -> bytes:
     return json.dumps(json.loads(state), sort_keys=True, ensure_ascii=False).encode()
 
 
-def first_difference(expected: bytes, found: bytes) -> str:
+def first_difference(expected: bytes, actual: bytes) -> str:
     """What stands around the first byte in which two documents differ."""
     place = next(
-        (index for index, (one, other) in enumerate(zip(expected, found)) if one != other),
-        min(len(expected), len(found)),
+        (index for index, (one, other) in enumerate(zip(expected, actual)) if one != other),
+        min(len(expected), len(actual)),
     )
     start = max(0, place - 60)
-    was, became = (text[start : place + 60].decode("utf-8", "replace") for text in (expected, found))
+    was, became = (text[start : place + 60].decode("utf-8", "replace") for text in (expected, actual))
     return f"...{was}... became ...{became}..."

@@ -71,8 +71,8 @@ class WakeDriver:
                 answer = _driven(settled, unit, wake, now)
             self._note(wake, answer)
             answers.append((unit, wake, answer))
-        said = [_message(*each) for each in answers if each[2] in _WORDS]
-        return [*said, *_slept_in(state)]
+        messages = [_message(*each) for each in answers if each[2] in _WORDS]
+        return [*messages, *_slept_in(state)]
 
     def _note(self, wake: Wake, answer: WakeAnswer) -> None:
         counted = self.not_driven if answer is WakeAnswer.NOT_DRIVEN else self.driven

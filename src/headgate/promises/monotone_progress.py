@@ -30,9 +30,9 @@ class MonotoneProgress(Promise):
 
 
 class FleetMonotoneProgress(MonotoneProgress, FleetPromise):
-    def reconciled_afresh(self, found: Sequence[str], now: Instant) -> None:
-        if found:
-            self.broken(now, f"nobody looks again, and a fresh look finds work: {found[0]}")
+    def reconciled_afresh(self, differences: Sequence[str], now: Instant) -> None:
+        if differences:
+            self.broken(now, f"nobody looks again, and a fresh look finds work: {differences[0]}")
 
     def ended(self, ending: RunEnding) -> None:
         if ending.converged or ending.was_cut or ending.next_wake is not None:

@@ -242,8 +242,8 @@ class NoSilentDowngrade(FleetPromise):
         return self._problem_of_rollback(job, failure)
 
     def _is_older(self, version: str, than: str) -> bool:
-        one, other = self._orders.get(version), self._orders.get(than)
-        return one is not None and other is not None and one < other
+        order, other = self._orders.get(version), self._orders.get(than)
+        return order is not None and other is not None and order < other
 
     def _problem_of_order(self, job: records.Job, to: str | None) -> str | None:
         """Where the version that was named has gone bad meanwhile, back goes further."""

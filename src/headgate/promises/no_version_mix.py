@@ -65,7 +65,7 @@ class NoVersionMix(WorkloadPromise):
         if len(held) < 2:
             return False
         return not any(
-            all(hashes.get(clique) == found for clique, found in held)
+            all(hashes.get(clique) == held_hash for clique, held_hash in held)
             for hashes in self._known_revisions.values()
         )
 

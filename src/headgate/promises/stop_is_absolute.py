@@ -37,9 +37,9 @@ class GraphStopIsAbsolute(StopIsAbsolute, GraphPromise):
 
     def planned_rollout(self, rollout: DefinitionRollout, now: Instant) -> None:
         for member in rollout.members:
-            found = member.instance.annotations
+            annotations = member.instance.annotations
             is_moved = member.is_granted_now and member.number_before
-            if is_moved and (rollout.is_paused or labels.is_paused(found)):
+            if is_moved and (rollout.is_paused or labels.is_paused(annotations)):
                 self.broken(now, f"{member.instance.name} gets graph revision {rollout.number}")
 
 

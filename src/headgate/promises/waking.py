@@ -21,10 +21,10 @@ def copy_of(engine: Engine) -> Engine:
 def found_afresh(fresh: Engine, now: Instant) -> list[str]:
     """What a copy does at once that was just loaded, and so looks at everything: the engine has missed it."""
     made = fresh.decide(now)
-    found = [f"{job.kind} {job.tag} on {job.target} starts" for job in made.created]
-    found += [f"{job.target} {job.tag} is cancelled" for job in made.cancelled]
-    found += [f"group {group.id} on {group.resource} is {group.status}" for group in made.groups]
-    return found
+    differences = [f"{job.kind} {job.tag} on {job.target} starts" for job in made.created]
+    differences += [f"{job.target} {job.tag} is cancelled" for job in made.cancelled]
+    differences += [f"group {group.id} on {group.resource} is {group.status}" for group in made.groups]
+    return differences
 
 
 class Waker:

@@ -119,9 +119,9 @@ class FleetWatch(Watch):
         for promise in self._promises:
             promise.compared(survivor, reloaded, self.now)
 
-    def reconciled_afresh(self, found: Sequence[str]) -> None:
+    def reconciled_afresh(self, differences: Sequence[str]) -> None:
         for promise in self._promises:
-            promise.reconciled_afresh(found, self.now)
+            promise.reconciled_afresh(differences, self.now)
 
     def wakes_driven(self, unanswered: Sequence[str]) -> None:
         for promise in self._promises:
@@ -183,13 +183,13 @@ class GraphWatch(Watch):
         return self._seen().get(key)
 
     def _is_paused(self, item: Object) -> bool:
-        found, view = item.labels, self._seen()
-        top = view.get(Key("kro.run", definition.KIND, "", found.get(labels.DEFINITION_NAME, "")))
+        item_labels, view = item.labels, self._seen()
+        top = view.get(Key("kro.run", definition.KIND, "", item_labels.get(labels.DEFINITION_NAME, "")))
         if top is None:
             return False
         group = top.spec["schema"].get("group") or definition.DEFAULT_GROUP
-        place = (found.get(labels.INSTANCE_NAMESPACE, ""), found.get(labels.INSTANCE_NAME, ""))
-        instance = view.get(Key(group, found.get(labels.INSTANCE_KIND, ""), *place))
+        place = (item_labels.get(labels.INSTANCE_NAMESPACE, ""), item_labels.get(labels.INSTANCE_NAME, ""))
+        instance = view.get(Key(group, item_labels.get(labels.INSTANCE_KIND, ""), *place))
         return any(labels.is_paused(each.annotations) for each in (top, instance) if each is not None)
 
     def planned(self, instance_pass: InstancePass, now: Instant) -> None:

@@ -104,8 +104,8 @@ def _config(
         config = agent_configs.resolve(agent.type, merged, bindings)
         return config, _timeout_seconds(config)
     except Rejected as rejected:
-        said = _scrubber(agent, deployment, version).problems(rejected.problems)
-        raise Undeliverable("invalidIntegration", str(Rejected(said))) from None
+        problems = _scrubber(agent, deployment, version).problems(rejected.problems)
+        raise Undeliverable("invalidIntegration", str(Rejected(problems))) from None
 
 
 def _scrubber(
@@ -119,9 +119,9 @@ def _refuse_closed(agent: model.JobAgent, whose: str, config: Mapping[str, objec
     """What was stored before the agent closed it: nothing of it is used."""
     problems = agent_fields.closed_problems(config, agent.open_fields, "jobAgentConfig")
     if problems:
-        said = "; ".join(str(problem) for problem in problems)
+        reasons = "; ".join(str(problem) for problem in problems)
         raise Undeliverable(
-            "invalidJobAgent", f"job agent {agent.name} does not take what {whose} sets: {said}"
+            "invalidJobAgent", f"job agent {agent.name} does not take what {whose} sets: {reasons}"
         )
 
 

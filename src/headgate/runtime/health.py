@@ -95,9 +95,9 @@ class Health:
     def forget(self, workspace: str) -> None:
         """It was removed."""
         with self._lock:
-            for found in (self._troubles, self._counts):
-                for key in [key for key in found if key[1] == workspace]:
-                    del found[key]
+            for by_check in (self._troubles, self._counts):
+                for key in [key for key in by_check if key[1] == workspace]:
+                    del by_check[key]
             self.has_troubles = bool(self._troubles)
 
     def is_wrong(self, check: Check, workspace: str = "") -> bool:

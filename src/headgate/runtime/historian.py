@@ -62,11 +62,11 @@ class Historian:
     def read_on(self, ends: float) -> bool:
         """Follows the log; whether it is at its end, or had to stop at this moment of `time.monotonic`."""
         while True:
-            found = self._store.log_after(self.workspace.name, self.position, READ_AT_ONCE)
-            if not found:
+            entries = self._store.log_after(self.workspace.name, self.position, READ_AT_ONCE)
+            if not entries:
                 self._write()
                 return True
-            for entry in found:
+            for entry in entries:
                 self._take(entry)
                 if time.monotonic() > ends:
                     self._write()
@@ -96,11 +96,11 @@ class Historian:
         return replica
 
     def _kept(self) -> _Engine | None:
-        found = self._store.documents(self.workspace.name, KIND).get(KIND)
+        stored = self._store.documents(self.workspace.name, KIND).get(KIND)
         span = self._store.history_span(self.workspace.name)
-        if found is None or span is None:
+        if stored is None or span is None:
             return None
-        kept = msgspec.json.decode(unpack(found), type=_Engine)
+        kept = msgspec.json.decode(unpack(stored), type=_Engine)
         first = self._store.log_after(self.workspace.name, kept.position, 1)
         is_connected = not first or first[0].seq == kept.position + 1
         return kept if is_connected else None

@@ -82,16 +82,16 @@ class WaitingLine:
 
     def next_turn(self, most_of_one: int) -> dict[str, list[WorkItem]]:
         """The oldest of each workspace; whoever has more left than that stands in line again."""
-        found: dict[str, list[WorkItem]] = {}
+        taken: dict[str, list[WorkItem]] = {}
         for workspace, items in list(self._items.items()):
-            found[workspace] = [items.popleft() for _ in range(min(most_of_one, len(items)))]
+            taken[workspace] = [items.popleft() for _ in range(min(most_of_one, len(items)))]
             if not items:
                 del self._items[workspace]
             with self._lock:
-                self._lengths[workspace] -= len(found[workspace])
+                self._lengths[workspace] -= len(taken[workspace])
                 if not self._lengths[workspace]:
                     del self._lengths[workspace]
-        return found
+        return taken
 
 
 def in_turn(items: Sequence[WorkItem]) -> list[list[WorkItem]]:

@@ -29,25 +29,25 @@ def policy(state: State, changes: Changes, name: str) -> None:
     if node is None:
         changes.delete("policy", state.workspace, name)
         return
-    one = node.object
+    put_policy = node.object
     changes.put(
         "policy",
         (
             state.workspace,
-            one.name,
-            one.id,
-            one.created_at,
-            one.updated_at,
-            msgspec.json.encode(msgspec.to_builtins(one)),
-            one.selector,
-            one.priority,
-            one.enabled,
+            put_policy.name,
+            put_policy.id,
+            put_policy.created_at,
+            put_policy.updated_at,
+            msgspec.json.encode(msgspec.to_builtins(put_policy)),
+            put_policy.selector,
+            put_policy.priority,
+            put_policy.enabled,
         ),
     )
     for table in _RULE_TABLES:
-        changes.delete(table, state.workspace, one.id, columns=_BY_POLICY)
-    for rule in one.rules:
-        _rule(state, changes, one, rule)
+        changes.delete(table, state.workspace, put_policy.id, columns=_BY_POLICY)
+    for rule in put_policy.rules:
+        _rule(state, changes, put_policy, rule)
 
 
 def gone(state: State, changes: Changes, policy_id: str) -> None:
@@ -92,6 +92,6 @@ def _rule(state: State, changes: Changes, owner: model.Policy, rule: model.Rule)
 def retired(state: State, changes: Changes) -> None:
     """Policies that are gone or were replaced while a cycle of their bracket has not ended."""
     changes.delete("policy_retired", state.workspace, columns=("workspace",))
-    for rule_id, one in snapshot.retired(state).items():
-        document = msgspec.json.encode(msgspec.to_builtins(one))
+    for rule_id, retired_rule in snapshot.retired(state).items():
+        document = msgspec.json.encode(msgspec.to_builtins(retired_rule))
         changes.put("policy_retired", (state.workspace, rule_id, document))

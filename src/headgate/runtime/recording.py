@@ -58,12 +58,10 @@ class Recorder:
 
     def accepted(self, change: Change, user: str) -> None:
         """Reports of agents, and versions that are marked as bad, show in what they change, not by themselves."""
-        if isinstance(change, changes.JobReported | changes.Measured | changes.RejectVersion):
-            return
-        if isinstance(change, changes.SetVersionStatus) and change.status == "rejected":
-            return
         kind, name = change.subject
         verb = change.verb
+        if isinstance(change, UNAUDITED) or (kind, verb) == ("Version", "rejected"):
+            return
         by = f" by {user}" if user else ""
         dashed = re.sub("(?<=.)(?=[A-Z])", "-", kind).lower()  # JobAgent to job-agent
         self._add(f"{dashed}.{verb}", kind, name, f"{name} {verb}{by}", {"user": user})
@@ -123,8 +121,8 @@ def audited_document(state: State, change: Change) -> bytes | None:
     elif kind == "Skip":
         document = state.skips.get(name)
     elif kind in kinds.BY_NAME:
-        thing = state.get(kinds.BY_NAME[kind], name)
-        document = None if thing is None else hiding.without_secrets(kind, manifests.describe(thing))
+        item = state.get(kinds.BY_NAME[kind], name)
+        document = None if item is None else hiding.without_secrets(kind, manifests.describe(item))
     return None if document is None else msgspec.json.encode(document)
 
 
@@ -141,7 +139,7 @@ def audit_entry(
     change: Change, caller: Caller, now: Instant, before: bytes | None, after: bytes | None
 ) -> AuditEntry:
     kind, name = change.subject
-    if kind in ("Group", "ReleaseTarget", "Rule") or (after is None and not _is_deletion(change)):
+    if kind in ("Group", "ReleaseTarget", "Rule") or (after is None and change.verb not in changes.ENDINGS):
         after = msgspec.json.encode(change)
     if before is not None and len(before) > _LARGEST_BYTES:
         before = _abridged(before)
@@ -182,17 +180,11 @@ def _is_ordered(notice: Notice) -> bool:
     return str(notice.data.get("cause", "")).startswith(target_states.ORDERED_BY)
 
 
-def _is_deletion(change: Change) -> bool:
-    return isinstance(change, changes.Delete | changes.DeleteSkip) or (
-        isinstance(change, changes.Vote) and change.status == "withdrawn"
-    )
-
-
 def _abridged(document: bytes) -> bytes:
     """Each change of a large object would be kept twice more: parts that are long are named by their size and digest."""
     value = msgspec.json.decode(document)
-    found = _canonical(_without_long_parts(value))
-    return found if len(found) <= _LARGEST_BYTES else _canonical(_digest(_canonical(value)))
+    shortened = _canonical(_without_long_parts(value))
+    return shortened if len(shortened) <= _LARGEST_BYTES else _canonical(_digest(_canonical(value)))
 
 
 def _without_long_parts(value: Any, depth: int = 0) -> Any:

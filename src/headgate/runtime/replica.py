@@ -64,8 +64,8 @@ _read = msgspec.json.Decoder(_ReadChange).decode
 
 def encoded(change: Change) -> bytes:
     if isinstance(change, changes.Put):
-        thing = change.object
-        return _write(_WrittenChange("Put", thing, kinds.of(thing).name, change.create_only))
+        item = change.object
+        return _write(_WrittenChange("Put", item, kinds.of(item).name, change.create_only))
     return _write(_WrittenChange(type(change).__name__, change))
 
 
@@ -112,14 +112,14 @@ def digest_of(decisions: Decisions, changes: rows.Changes) -> str:
     if not (decisions.created or decisions.cancelled or changes.puts or deletes):
         return ""
     encode = msgspec.msgpack.Encoder().encode
-    found = hashlib.blake2b(digest_size=_DIGEST_BYTES)
-    found.update(encode([job.id for job in decisions.created]))
-    found.update(encode(sorted(job.id for job in decisions.cancelled)))
+    digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    digest.update(encode([job.id for job in decisions.created]))
+    digest.update(encode(sorted(job.id for job in decisions.cancelled)))
     for table in sorted(changes.puts):
-        found.update(encode((table, sorted(map(encode, changes.puts[table])))))
+        digest.update(encode((table, sorted(map(encode, changes.puts[table])))))
     for (table, columns), keys in sorted(deletes.items(), key=lambda item: (item[0][0], item[0][1] or ())):
-        found.update(encode((table, columns, sorted(map(encode, keys)))))
-    return found.hexdigest()
+        digest.update(encode((table, columns, sorted(map(encode, keys)))))
+    return digest.hexdigest()
 
 
 class ClockSet(msgspec.Struct):
@@ -140,10 +140,10 @@ class Replica:
 
     @classmethod
     def load(cls, store: Store, workspace: Workspace) -> Self:
-        found = store.load(workspace.name)
-        engine = rows.restore(workspace.name, found, NamedIds(workspace.id))
-        newest = store.log_after(workspace.name, found.consumed - 1, 1) if found.consumed else []
-        replica = cls(workspace, engine, found.consumed, newest[0].at if newest else 0)
+        stored = store.load(workspace.name)
+        engine = rows.restore(workspace.name, stored, NamedIds(workspace.id))
+        newest = store.log_after(workspace.name, stored.consumed - 1, 1) if stored.consumed else []
+        replica = cls(workspace, engine, stored.consumed, newest[0].at if newest else 0)
         replica.catch_up(store)
         return replica
 
@@ -151,12 +151,12 @@ class Replica:
         """How many entries it took."""
         count = 0
         while True:
-            found = store.log_after(self.workspace.name, self.position, 1_000)
-            if not found:
+            entries = store.log_after(self.workspace.name, self.position, 1_000)
+            if not entries:
                 return count
-            for entry in found:
+            for entry in entries:
                 self.take(entry)
-            count += len(found)
+            count += len(entries)
 
     def take(self, entry: LogEntry) -> None:
         """What another process has written."""

@@ -52,8 +52,8 @@ class Retention(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fiel
 
 
 def of(store: Store, workspace: str) -> Retention:
-    found = store.documents(workspace, KIND).get(KIND)
-    return Retention() if found is None else msgspec.json.decode(found, type=Retention)
+    document = store.documents(workspace, KIND).get(KIND)
+    return Retention() if document is None else msgspec.json.decode(document, type=Retention)
 
 
 def forgetting(store: Store, workspaces: list[str], now: Instant) -> Iterator[int]:

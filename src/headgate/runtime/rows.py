@@ -53,10 +53,10 @@ def of_decisions(engine: Engine, decisions: Iterable[Decisions]) -> Changes:
     keys: dict[Key, None] = {}
     history: dict[str, records.Job] = {}
     groups: dict[str, records.Group] = {}
-    for one in decisions:
-        keys |= dict.fromkeys(one.rows)
-        history |= {job.id: job for job in one.forgotten}
-        groups |= {group.id: group for group in one.groups}
+    for decision in decisions:
+        keys |= dict.fromkeys(decision.rows)
+        history |= {job.id: job for job in decision.forgotten}
+        groups |= {group.id: group for group in decision.groups}
     for key in keys:
         table = key[0]
         if table == "job":
@@ -238,8 +238,8 @@ def _approval(state: State, changes: Changes, key: Key) -> None:
     )
 
 
-def _object_row(workspace: str, thing: Any) -> tuple[object, ...]:
-    return (workspace, thing.name, thing.id, thing.created_at, thing.updated_at, _encode(thing))
+def _object_row(workspace: str, item: Any) -> tuple[object, ...]:
+    return (workspace, item.name, item.id, item.created_at, item.updated_at, _encode(item))
 
 
 def _resource(state: State, changes: Changes, key: Key) -> None:
@@ -247,9 +247,9 @@ def _resource(state: State, changes: Changes, key: Key) -> None:
     if node is None:
         changes.delete("resource", state.workspace, key[1])
         return
-    thing = node.object
-    row = _object_row(state.workspace, thing)
-    changes.put("resource", (*row, thing.identifier or thing.name, thing.kind, thing.version))
+    resource = node.object
+    row = _object_row(state.workspace, resource)
+    changes.put("resource", (*row, resource.identifier or resource.name, resource.kind, resource.version))
 
 
 def _version(state: State, changes: Changes, key: Key) -> None:
@@ -259,18 +259,18 @@ def _version(state: State, changes: Changes, key: Key) -> None:
     if node is None:
         changes.delete("deployment_version", state.workspace, owner, tag)
         return
-    one = node.object
+    published = node.object
     changes.put(
         "deployment_version",
         (
             state.workspace,
             owner,
             tag,
-            one.id,
-            one.status,
-            one.target_selector,
-            one.created_at,
-            _encode(one),
+            published.id,
+            published.status,
+            published.target_selector,
+            published.created_at,
+            _encode(published),
         ),
     )
 
@@ -287,11 +287,11 @@ def _object(kind: Kind) -> Callable[[State, Changes, Key], None]:
     table = object_table(kind)
 
     def write(state: State, changes: Changes, key: Key) -> None:
-        thing = state.get(kind, key[1])
-        if thing is None:
+        item = state.get(kind, key[1])
+        if item is None:
             changes.delete(table, state.workspace, key[1])
         else:
-            changes.put(table, _object_row(state.workspace, thing))
+            changes.put(table, _object_row(state.workspace, item))
 
     return write
 

@@ -176,9 +176,9 @@ class Worker:
     def _run(self) -> None:
         while True:
             self._turn_began = None
-            found = self._collect()
+            work = self._collect()
             self._turn_began = time.monotonic()
-            for workspace, items in found.items():
+            for workspace, items in work.items():
                 self._serve(workspace, items)
             if self._is_stopping.is_set() and self._queue.empty() and self._line.is_empty:
                 break

@@ -26,9 +26,9 @@ def render(explanation: dict[str, Any], now: Instant, day: str = "", width: int 
     for rule in explanation.get("rules") or []:
         yield from _rule(rule, width)
     yield from _levels_below(explanation.get("tree"), width)
-    said = {(rule.get("policy"), rule.get("rule")) for rule in explanation.get("rules") or []}
+    rules_shown = {(rule.get("policy"), rule.get("rule")) for rule in explanation.get("rules") or []}
     for slot in explanation.get("slots") or []:
-        if (slot["policy"], slot["rule"]) in said:
+        if (slot["policy"], slot["rule"]) in rules_shown:
             continue
         mark = "held" if slot.get("held") else "slot"
         yield from _noted(f"  {mark}  {'':<10}  {slot['policy']}, {slot['rule']}", slot["message"], width)
@@ -107,10 +107,10 @@ def _job(job: dict[str, Any] | None, width: int) -> Iterator[str]:
     if not job:
         return
     agent = f", agent {job['agent']}" if job.get("agent") else ""
-    said = f": {job['message']}" if job.get("message") else ""
+    comment = f": {job['message']}" if job.get("message") else ""
     reason = f" ({job['reason']})" if job.get("reason") else ""
     yield from _wrapped(
-        f"job {job['id']} with {job['version']} {job['status']}, attempt {job['attempt']}{agent}{said}{reason}",
+        f"job {job['id']} with {job['version']} {job['status']}, attempt {job['attempt']}{agent}{comment}{reason}",
         2,
         width,
     )
@@ -124,17 +124,17 @@ def measurements(metric: dict[str, Any], indent: int = 4) -> Iterator[str]:
     """One line a measurement, oldest first, and how many are left out."""
     spaces = " " * indent
     yield f"{spaces}{metric['metric']}: {metric['status']}"
-    for one in metric.get("measurements") or []:
-        value = f" value {one['value']}," if one.get("value") is not None else ""
-        yield f"{spaces}  {one['at']} {one['verdict']}:{value} {one['message']}"
+    for measurement in metric.get("measurements") or []:
+        value = f" value {measurement['value']}," if measurement.get("value") is not None else ""
+        yield f"{spaces}  {measurement['at']} {measurement['verdict']}:{value} {measurement['message']}"
     if metric.get("dropped"):
         yield f"{spaces}  {metric['dropped']} measurements in between are no longer kept"
 
 
-def actions(found: list[dict[str, Any]]) -> Iterator[str]:
-    if found:
+def actions(offered: list[dict[str, Any]]) -> Iterator[str]:
+    if offered:
         yield "  What you can do"
-    for action in found:
+    for action in offered:
         who = " or ".join(action.get("roles") or [])
         yield f"    {action['command']}"
         yield f"        {action['effect']} ({who})"

@@ -65,8 +65,8 @@ def _alike(sign: str, items: Iterator[Document]) -> Iterator[str]:
         if len(names) < COLLAPSE_FROM:
             yield from (f"{sign} {kind} {name}" for name in names)
         else:
-            shown = ", ".join(sorted(names, key=natural)[:NAMES_SHOWN])
-            yield f"{sign} {len(names)} of kind {kind}: {shown} and {len(names) - NAMES_SHOWN} more"
+            names_shown = ", ".join(sorted(names, key=natural)[:NAMES_SHOWN])
+            yield f"{sign} {len(names)} of kind {kind}: {names_shown} and {len(names) - NAMES_SHOWN} more"
 
 
 def _field(field: Document) -> str:

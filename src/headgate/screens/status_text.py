@@ -49,13 +49,13 @@ def environments_of(deployments: Sequence[Document]) -> list[str]:
     for names in orders:
         for name, after in itertools.pairwise(names):
             before[after].add(name)
-    found: list[str] = []
+    ordered: list[str] = []
     left = list(before)
     while left:
         free = next((name for name in left if before[name].isdisjoint(left)), left[0])
         left.remove(free)
-        found.append(free)
-    return found
+        ordered.append(free)
+    return ordered
 
 
 def _matrix(deployments: Sequence[Document]) -> Iterator[str]:
@@ -112,21 +112,21 @@ def _long(deployments: Sequence[Document]) -> Iterator[str]:
     titles = ["DEPLOYMENT", "ENVIRONMENT", "NEWEST", "SUCCESSFUL", *(word.upper() for _, word in COUNTS)]
     lines = [titles]
     for deployment in deployments:
-        for one in deployment["environments"]:
-            counts = [str(one["counts"].get(key, 0)) for key, _ in COUNTS]
-            tags = [printable(one.get(key) or NOTHING) for key in ("newest", "newestSuccessful")]
-            lines.append([printable(deployment["name"]), printable(one["name"]), *tags, *counts])
+        for environment in deployment["environments"]:
+            counts = [str(environment["counts"].get(key, 0)) for key, _ in COUNTS]
+            tags = [printable(environment.get(key) or NOTHING) for key in ("newest", "newestSuccessful")]
+            lines.append([printable(deployment["name"]), printable(environment["name"]), *tags, *counts])
     yield from tables.aligned(lines)
 
 
 def _waiting(deployments: Sequence[Document], most: int | None, cut_to: int | None) -> Iterator[str]:
-    found = [
+    waiting_targets = [
         (item["target"], item["message"])
         for deployment in deployments
         for environment in deployment["environments"]
         for item in environment.get("waiting") or []
     ]
-    if not found:
+    if not waiting_targets:
         return
     counted = ("waiting", "frozen")
     total = sum(
@@ -135,16 +135,16 @@ def _waiting(deployments: Sequence[Document], most: int | None, cut_to: int | No
         for environment in deployment["environments"]
         for key in counted
     )
-    shown = found[:most]
+    targets_shown = waiting_targets[:most]
     yield ""
     yield "Waiting"
-    lines = [[f"  {printable(target)}", printable(message)] for target, message in shown]
+    lines = [[f"  {printable(target)}", printable(message)] for target, message in targets_shown]
     yield from tables.aligned(lines, cut_to=cut_to)
-    if total > len(shown):
+    if total > len(targets_shown):
         states = sorted(
             state
             for state in counted
             if any(e["counts"].get(state) for d in deployments for e in d["environments"])
         )
         lists = " and ".join(f"`headgate get targets --filter state={state}`" for state in states)
-        yield f"  and {total - len(shown)} more; {lists} {'lists' if len(states) == 1 else 'list'} them"
+        yield f"  and {total - len(targets_shown)} more; {lists} {'lists' if len(states) == 1 else 'list'} them"

@@ -22,13 +22,13 @@ def aligned(
     widths = [max(width_of(cell) for cell in column) for column in zip(*lines)]
     before_last = sum(widths[:-1]) + len(GAP) * (len(widths) - 1)
     room = None if cut_to is None else max(cut_to - before_last, LEAST_LAST_COLUMN)
-    found = []
+    rows = []
     for line in lines:
         last = line[-1] if room is None else cut(line[-1], room)
         padding = [" " * (width - width_of(cell)) for cell, width in zip(line[:-1], widths)]
         cells = [paint(cell) if index in states else cell for index, cell in enumerate([*line[:-1], last])]
-        found.append(GAP.join(cell + pad for cell, pad in zip(cells, [*padding, ""])).rstrip())
-    return found
+        rows.append(GAP.join(cell + pad for cell, pad in zip(cells, [*padding, ""])).rstrip())
+    return rows
 
 
 def printable(text: str) -> str:

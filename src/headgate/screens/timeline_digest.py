@@ -16,15 +16,15 @@ _SPANS = tuple(
 )
 
 
-def render(result: Result, found: Sequence[TimelineLine]) -> list[str]:
+def render(result: Result, timeline: Sequence[TimelineLine]) -> list[str]:
     """Steps and refusals keep their own lines; they are few, and they are why the rest happened."""
     span = _span(result.end - result.start)
     stretches: dict[Instant, list[TimelineLine]] = defaultdict(list)
-    for line in found:
+    for line in timeline:
         if line.who:
             stretches[(line.at - result.start) // span].append(line)
-    own = [line for line in found if not line.who]
-    text = [f"{len(found)} events in stretches of {instants.show_duration(span)}", ""]
+    own = [line for line in timeline if not line.who]
+    text = [f"{len(timeline)} events in stretches of {instants.show_duration(span)}", ""]
     for number in sorted({*stretches, *((line.at - result.start) // span for line in own)}):
         start = result.start + number * span
         for line in own:
@@ -40,9 +40,9 @@ def _span(whole: int) -> int:
     return next((span for span in _SPANS if whole // span < MOST_STRETCHES), _SPANS[-1])
 
 
-def _stretch(result: Result, start: Instant, span: int, found: Sequence[TimelineLine]) -> Iterator[str]:
+def _stretch(result: Result, start: Instant, span: int, timeline: Sequence[TimelineLine]) -> Iterator[str]:
     counts: Counter[tuple[int, str, str]] = Counter()
-    for line in found:
+    for line in timeline:
         what = line.what.split(" ")[0] if line.rank in JOB_RANKS else line.what
         counts[line.rank, line.event, what] += _resources(line)
     by_event: dict[tuple[int, str], list[str]] = defaultdict(list)

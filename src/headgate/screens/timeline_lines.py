@@ -52,16 +52,16 @@ class TimelineLine(msgspec.Struct, frozen=True, order=True):
 
 def lines(result: Result) -> list[TimelineLine]:
     """From the start on: of a fleet that was moving already, what came before is not told."""
-    found = (
+    all_lines = (
         *_steps(result),
         *_groups(result),
         *_jobs(result),
         *_pods(result),
         *_graphs(result),
-        *_told(result),
+        *_own_lines(result),
         *_notices(result),
     )
-    return _collapsed(line for line in found if line.at >= result.start)
+    return _collapsed(line for line in all_lines if line.at >= result.start)
 
 
 def place_of(result: Result) -> dict[tuple[str, str], str]:
@@ -216,7 +216,7 @@ def _graphs(result: Result) -> Iterator[TimelineLine]:
             )
 
 
-def _told(result: Result) -> Iterator[TimelineLine]:
+def _own_lines(result: Result) -> Iterator[TimelineLine]:
     """What no job, group or step of the file says already, though it is why the rest happens."""
     places = place_of(result)
     steps = {(played.at, played.what) for played in result.played}
@@ -267,9 +267,9 @@ def _notices(result: Result) -> Iterator[TimelineLine]:
         yield TimelineLine(violation.at, _NOTICE, violation.promise, "PROMISE BROKEN", violation.message)
 
 
-def _collapsed(found: Iterable[TimelineLine]) -> list[TimelineLine]:
+def _collapsed(timeline: Iterable[TimelineLine]) -> list[TimelineLine]:
     alike: dict[tuple[Instant, int, str, str, str, str], list[str]] = defaultdict(list)
-    for line in found:
+    for line in timeline:
         alike[line.at, line.rank, line.what, line.event, line.note, line.noun].append(line.who)
     merged: list[TimelineLine] = []
     for (at, rank, what, event, note, noun), names in alike.items():
@@ -277,8 +277,8 @@ def _collapsed(found: Iterable[TimelineLine]) -> list[TimelineLine]:
             merged.extend(TimelineLine(at, rank, what, event, note, who, noun) for who in names)
         else:
             several = sorted(names, key=natural)
-            shown = f"{', '.join(several[:NAMES_SHOWN])} and {len(names) - NAMES_SHOWN} more"
-            note = f"{note}; {shown}" if note else shown
+            names_shown = f"{', '.join(several[:NAMES_SHOWN])} and {len(names) - NAMES_SHOWN} more"
+            note = f"{note}; {names_shown}" if note else names_shown
             merged.append(TimelineLine(at, rank, what, event, note, f"{len(names)} {noun}", noun))
     return sorted(merged, key=_reading_order)
 

@@ -25,9 +25,11 @@ def render(result: Result) -> str:
 
 def story(result: Result) -> list[list[str]]:
     """What happened, section by section, between the head and the finish; the timeline is the first."""
-    found = lines(result)
+    timeline = lines(result)
     body = (
-        timeline_digest.render(result, found) if len(found) > MOST_LINES else list(_timeline(result, found))
+        timeline_digest.render(result, timeline)
+        if len(timeline) > MOST_LINES
+        else list(_timeline(result, timeline))
     )
     return [
         body,
@@ -44,14 +46,14 @@ def join(sections: Sequence[Sequence[str]]) -> str:
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 
-def _timeline(result: Result, found: Sequence[TimelineLine]) -> Iterator[str]:
+def _timeline(result: Result, timeline: Sequence[TimelineLine]) -> Iterator[str]:
     """Every line carries its time, so that a search for one resource still tells when."""
-    clocks = max((len(clock(result, line.at)) for line in found), default=0)
-    offsets = max((len(offset(result, line.at)) for line in found), default=0)
-    who = min(max((len(line.who) for line in found), default=0), WIDEST_NAME)
-    what = min(max((len(line.what) for line in found), default=0), 34)
+    clocks = max((len(clock(result, line.at)) for line in timeline), default=0)
+    offsets = max((len(offset(result, line.at)) for line in timeline), default=0)
+    who = min(max((len(line.who) for line in timeline), default=0), WIDEST_NAME)
+    what = min(max((len(line.what) for line in timeline), default=0), 34)
     previous = None
-    for line in found:
+    for line in timeline:
         is_new = line.at != previous
         if is_new and previous is not None and _is_another_day(previous, line.at):
             yield ""

@@ -30,8 +30,8 @@ def _unsettled_parts(tree: dict[str, Any]) -> dict[str, Any]:
         _unsettled_parts(child) for child in tree["children"] if not explanation_text.is_settled(child)
     ]
     left_out = len(tree["children"]) - len(children)
-    said = f"{left_out} more are {'/'.join(sorted(_states(tree)))}" if left_out else ""
-    message = "; ".join(part for part in (tree["message"], said) if part)
+    left_out_words = f"{left_out} more are {'/'.join(sorted(_states(tree)))}" if left_out else ""
+    message = "; ".join(part for part in (tree["message"], left_out_words) if part)
     return {**tree, "message": message, "children": children}
 
 
@@ -53,8 +53,8 @@ def _below(tree: dict[str, Any], before: str, is_drawn: bool, paint: Callable[[s
 
 
 def _part(tree: dict[str, Any], paint: Callable[[str], str]) -> str:
-    said = f", {tree['message']}" if tree["message"] else ""
-    return f"{tree['subject']}: {paint(tree['state'])}{said}"
+    comment = f", {tree['message']}" if tree["message"] else ""
+    return f"{tree['subject']}: {paint(tree['state'])}{comment}"
 
 
 def unsettled(tree: dict[str, Any], now: Instant, width: int = explanation_text.WIDTH) -> Iterator[str]:

@@ -58,13 +58,16 @@ def _cycle(
 ) -> Iterator[Line]:
     working = [one for one in groups if one["status"] in _MARKS]
     ahead = [one for one in groups if one["status"] not in _MARKS]
-    told = f"{len(working)} in work, {len(ahead)} to come"
+    counted = f"{len(working)} in work, {len(ahead)} to come"
     yield [
         StyledText(f"{printable(policy)} in {printable(environment)}", "bold"),
-        StyledText(f"  {told}", "dim"),
+        StyledText(f"  {counted}", "dim"),
     ]
     width = max((len(printable(one["resource"])) for one in working), default=0)
-    for group in sorted(working, key=lambda one: (one["status"] != "failed", one["startedAt"] or "")):
+    for group in sorted(
+        working,
+        key=lambda group_document: (group_document["status"] != "failed", group_document["startedAt"] or ""),
+    ):
         yield _group(group, width, now)
     if ahead:
         yield _next(ahead, forecast, now)
@@ -80,7 +83,7 @@ def _group(group: Document, width: int, now: Instant) -> Line:
         StyledText(f"{printable(group['resource']):<{width}}  "),
         StyledText(f"{for_long:>6}  ", "dim"),
     ]
-    for member in sorted(group["members"], key=lambda one: _ROLES.index(one["role"])):
+    for member in sorted(group["members"], key=lambda member_document: _ROLES.index(member_document["role"])):
         if member["state"] in _MEMBERS:
             sign, colour = _MEMBERS[member["state"]]
             line += [StyledText(f"{sign} {printable(member['deployment'])}", colour), StyledText("  ")]
@@ -93,9 +96,9 @@ def _next(groups: Sequence[Document], forecast: WatchedForecast, now: Instant) -
     """Those whose turn comes first are named first."""
     known = {one["resource"]: forecast.starts.get((one["environment"], one["resource"])) for one in groups}
     ordered = sorted(known, key=lambda name: (known[name] is None, known[name] or 0, name))
-    shown = ", ".join(_turn(name, known[name], now) for name in ordered[:MOST_NEXT])
+    turns = ", ".join(_turn(name, known[name], now) for name in ordered[:MOST_NEXT])
     more = f" and {len(ordered) - MOST_NEXT} more" if len(ordered) > MOST_NEXT else ""
-    return [StyledText("  · ", "yellow"), StyledText("next: "), StyledText(f"{shown}{more}", "dim")]
+    return [StyledText("  · ", "yellow"), StyledText("next: "), StyledText(f"{turns}{more}", "dim")]
 
 
 def _turn(name: str, at: Instant | None, now: Instant) -> str:

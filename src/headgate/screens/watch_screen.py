@@ -84,22 +84,22 @@ def _heading(heading: Heading, width: int) -> Line:
 def _tree(snapshot: WatchedFleet, now: Instant, width: int, room: int) -> list[Line]:
     if not snapshot.deployments:
         return [[StyledText("no deployment has a target yet: `headgate apply -f` brings them", "dim")]]
-    shown = _fitting(snapshot.deployments, room)
-    heads = [(one, _branches(one, snapshot, now, width)) for one in shown]
+    deployments_shown = _fitting(snapshot.deployments, room)
+    heads = [(one, _branches(one, snapshot, now, width)) for one in deployments_shown]
     used = sum(1 + (len(branches) if not is_settled(one) else 0) for one, branches in heads)
-    hidden = len(snapshot.deployments) - len(shown)
+    hidden = len(snapshot.deployments) - len(deployments_shown)
     _share(
         [branch for one, branches in heads if not is_settled(one) for branch in branches],
         room - used - (hidden > 0),
     )
     lines: list[Line] = []
-    for one, branches in heads:
-        if is_settled(one):
-            lines.append(_settled(one))
+    for deployment, branches in heads:
+        if is_settled(deployment):
+            lines.append(_settled(deployment))
             continue
-        lines.append([StyledText(printable(one["name"]), "bold")])
+        lines.append([StyledText(printable(deployment["name"]), "bold")])
         for branch in branches:
-            lines += [branch.head, *_told(branch)]
+            lines += [branch.head, *_lines_of_branch(branch)]
     if hidden:
         advice = "a higher window or `headgate watch DEPLOYMENT` shows them"
         lines.append([StyledText(f"and {hidden} more deployments; {advice}", "dim")])
@@ -140,10 +140,10 @@ def _fitting(deployments: Sequence[Document], room: int) -> list[Document]:
         return list(deployments)
     left = room - 1
     kept: set[str] = set()
-    for one in sorted(deployments, key=is_settled):
-        if cost[one["name"]] <= left or not kept:
-            kept.add(one["name"])
-            left -= cost[one["name"]]
+    for deployment in sorted(deployments, key=is_settled):
+        if cost[deployment["name"]] <= left or not kept:
+            kept.add(deployment["name"])
+            left -= cost[deployment["name"]]
     return [one for one in deployments if one["name"] in kept]
 
 
@@ -158,19 +158,21 @@ def _branches(deployment: Document, snapshot: WatchedFleet, now: Instant, width:
         width - 3 - sum(tables.width_of(column[0]) + 2 for column in (names, tags, ratios) if column) - widest
     )
     bar_width = min(max(left, NARROWEST_BAR), WIDEST_BAR)
-    found = []
-    for number, one in enumerate(environments):
+    branches = []
+    for number, environment in enumerate(environments):
         is_last = number == len(environments) - 1
         head = [
             StyledText("└─ " if is_last else "├─ ", "dim"),
             StyledText(f"{names[number]}  {tags[number]}  "),
-            *_bar(one["counts"], bar_width),
+            *_bar(environment["counts"], bar_width),
             StyledText(f"  {ratios[number]}"),
             *words[number],
         ]
-        pair = (deployment["name"], one["name"])
-        found.append(_Branch(head, list(_details(one, pair, snapshot, now)), "   " if is_last else "│  "))
-    return found
+        pair = (deployment["name"], environment["name"])
+        branches.append(
+            _Branch(head, list(_details(environment, pair, snapshot, now)), "   " if is_last else "│  ")
+        )
+    return branches
 
 
 def _column(texts: Sequence[str]) -> list[str]:
@@ -216,8 +218,8 @@ def _details(environment: Document, pair: Pair, snapshot: WatchedFleet, now: Ins
     for job in snapshot.jobs.get(pair, []):
         since = instants.parse(job.get("startedAt") or job["createdAt"])
         for_long = words.length(max(now - since, 0) // instants.MICROSECONDS_PER_SECOND)
-        said = f"  {printable(job['message'])}" if job.get("message") else ""
-        what = f"{printable(job['version'])} {job['status']} {for_long}{said}"
+        comment = f"  {printable(job['message'])}" if job.get("message") else ""
+        what = f"{printable(job['version'])} {job['status']} {for_long}{comment}"
         yield [
             StyledText("▶ ", "cyan"),
             StyledText(f"{printable(job['resource'])}  "),
@@ -253,24 +255,24 @@ def _share(branches: Sequence[_Branch], room: int) -> None:
         room -= len(wanting)
 
 
-def _told(branch: _Branch) -> Iterator[Line]:
+def _lines_of_branch(branch: _Branch) -> Iterator[Line]:
     rail = StyledText(branch.rail, "dim")
-    shown = branch.details[: branch.room]
-    hidden = len(branch.details) - len(shown)
-    if hidden and shown:
-        shown = [*shown[:-1], [StyledText(f"and {hidden + 1} more", "dim")]]
-    for line in shown:
+    fitting = branch.details[: branch.room]
+    hidden = len(branch.details) - len(fitting)
+    if hidden and fitting:
+        fitting = [*fitting[:-1], [StyledText(f"and {hidden + 1} more", "dim")]]
+    for line in fitting:
         yield [rail, *line]
 
 
 def _budgets(budgets: Sequence[Document]) -> Iterator[Line]:
     """The ones in use or stopped; fullest first when there are many."""
     used = [one for one in budgets if one["used"] or one.get("stoppedAt")]
-    used.sort(key=lambda one: (not one.get("stoppedAt"), -one["used"] / max(one["limit"], 1)))
+    used.sort(key=lambda budget: (not budget.get("stoppedAt"), -budget["used"] / max(budget["limit"], 1)))
     if used:
         yield [StyledText("Budgets", "bold")]
-    for one in used[:MOST_BUDGETS]:
-        yield _budget(one)
+    for budget in used[:MOST_BUDGETS]:
+        yield _budget(budget)
     if len(used) > MOST_BUDGETS:
         yield [StyledText(f"  and {len(used) - MOST_BUDGETS} more", "dim")]
 

@@ -72,8 +72,8 @@ def _sides(text: str, bindings: Mapping[str, object]) -> Iterator[str]:
 def _collection(text: str) -> str | None:
     """`result.jobs` of `result.jobs.all(j, ...)`, where showing what was walked helps."""
     for walk in (".all(", ".exists(", ".exists_one(", ".withinLimits("):
-        before, found, _ = text.partition(walk)
-        if found and before and before.count("(") == before.count(")"):
+        before, has_walk, _ = text.partition(walk)
+        if has_walk and before and before.count("(") == before.count(")"):
             return before.strip().removeprefix("!")
     return None
 

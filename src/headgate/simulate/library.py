@@ -31,12 +31,12 @@ def read_scenario(given: AnyScenario) -> Scenario:
         return scenario.load(given)
     if isinstance(given, Mapping):
         return scenario.read(dict(given))
-    found = scenario.read_all(manifests.read_documents(given, source="scenario"), None)
-    if len(found) != 1:
+    scenarios = scenario.read_all(manifests.read_documents(given, source="scenario"), None)
+    if len(scenarios) != 1:
         raise Rejected(
-            [Problem("", f"the text holds {len(found)} documents of kind Scenario; allowed is one")]
+            [Problem("", f"the text holds {len(scenarios)} documents of kind Scenario; allowed is one")]
         )
-    return found[0]
+    return scenarios[0]
 
 
 def simulate(given: AnyScenario, *, until: str | None = None, seed: int | None = None) -> Result:

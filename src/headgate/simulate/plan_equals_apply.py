@@ -86,8 +86,8 @@ def _compared(scenario: Scenario, result: Result, moments: list[Moment]) -> Iter
         plan = planning.foresee(
             moment.engine_document, ids, moment.at, moment.made, moment.agents, until, mirror=moment.mirror
         )
-        shown, happened = (_decisions(one, moment, until) for one in (plan.result, result))
-        difference = _first_difference(shown, happened)
+        planned, happened = (_decisions(one, moment, until) for one in (plan.result, result))
+        difference = _first_difference(planned, happened)
         if difference is not None:
             yield Violation(NAME, moment.at, f"{SENTENCE}: {difference}")
 
@@ -120,11 +120,11 @@ def _group(group: records.Group) -> str:
     return f"group {group.id} of {group.policy} on {group.environment}/{group.resource}"
 
 
-def _first_difference(shown: list[str], happened: list[str]) -> str | None:
-    if shown == happened:
+def _first_difference(foreseen: list[str], happened: list[str]) -> str | None:
+    if foreseen == happened:
         return None
-    place = next((n for n, (one, other) in enumerate(zip(shown, happened)) if one != other), None)
-    place = min(len(shown), len(happened)) if place is None else place
-    planned = shown[place] if place < len(shown) else "nothing more"
+    place = next((n for n, (one, other) in enumerate(zip(foreseen, happened)) if one != other), None)
+    place = min(len(foreseen), len(happened)) if place is None else place
+    planned = foreseen[place] if place < len(foreseen) else "nothing more"
     done = happened[place] if place < len(happened) else "nothing more"
     return f"planned was {planned!r}, done was {done!r}"

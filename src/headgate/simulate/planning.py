@@ -150,8 +150,8 @@ def foresee(
 def _take_over(rollout: SimulatedFleet, now: Instant) -> None:
     """What the outside would know by now if it had watched from the beginning."""
     engine, watch = rollout.engine, rollout.watch
-    for thing in _objects(engine.state):
-        watch.accepted(changes.Put(thing))
+    for item in _objects(engine.state):
+        watch.accepted(changes.Put(item))
     for table in engine.state.slot_tables():
         watch.ledger.held(table.rule.id, table.holders, now)
     watch.groups.update(engine.groups)
@@ -169,8 +169,8 @@ def _objects(state: State) -> Iterator[Object]:
             yield node.object
     yield from state.job_agents.values()
     for pairs in (state.variable_sets, state.freezes):
-        for thing, _ in pairs.values():
-            yield thing
+        for item, _ in pairs.values():
+            yield item
     yield from state.signals.values()
 
 

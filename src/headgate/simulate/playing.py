@@ -1,7 +1,8 @@
 """Turns a step of the timeline into the change it asks for, judged as an API would judge it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 from msgspec.structs import asdict
@@ -15,7 +16,16 @@ from headgate.kernel.problems import Problem, Rejected, renamed
 from headgate.simulate.model import steps
 from headgate.simulate.scenario import API_VERSION
 
-_VOTES: dict[str, Any] = {"approve": "approved", "reject": "rejected", "withdraw": "withdrawn"}
+_WITH_THE_SAME_FIELDS: dict[str, Callable[..., changes.Change]] = {
+    **{step: partial(changes.Vote, status=status) for step, status in changes.VOTES.items()},
+    "setVersion": changes.SetVersionStatus,
+    "rejectVersion": changes.RejectVersion,
+    "setVariable": changes.SetVariable,
+    "group": changes.GroupAction,
+    "target": changes.TargetAction,
+    "targets": changes.TargetsAction,
+}
+"""The changes of steps that say nothing in other words than their change."""
 
 
 class StepTranslator:
@@ -40,34 +50,21 @@ class StepTranslator:
                 return changes.Put(self._from_spec("Freeze", payload.name, self._spec_of(payload), now))
             case "signal":
                 return changes.Put(self._from_spec("Signal", payload.name, self._spec_of(payload), now))
-            case "approve" | "reject" | "withdraw":
-                return changes.Vote(status=_VOTES[step.kind], **asdict(payload))
             case "delete":
                 return changes.Delete(payload.kind, payload.name)
             case "unfreeze":
                 return changes.Delete("Freeze", payload)
             case "unskip":
                 return changes.DeleteSkip(payload)
-            case "setVersion":
-                return changes.SetVersionStatus(**asdict(payload))
-            case "rejectVersion":
-                return changes.RejectVersion(**asdict(payload))
             case "skip":
                 return self._skip(payload)
-            case "setVariable":
-                return changes.SetVariable(**asdict(payload))
-            case "group":
-                return changes.GroupAction(**asdict(payload))
-            case "target":
-                return changes.TargetAction(**asdict(payload))
-            case "targets":
-                return changes.TargetsAction(**asdict(payload))
             case "resume":
                 return changes.ResumeBudget(**{**asdict(payload), "rule": str(payload.rule)})
             case "report":
                 return self._report(payload)
             case _:
-                return None
+                change = _WITH_THE_SAME_FIELDS.get(step.kind)
+                return None if change is None else change(**asdict(payload))
 
     def _from_spec(self, kind: str, name: object, spec: dict[str, object], now: Instant) -> Any:
         metadata: dict[str, object] = {"name": name}
@@ -96,15 +93,15 @@ class StepTranslator:
         )
 
     def _report(self, payload: steps.ReportStep) -> changes.JobReported:
-        found = [
+        reported_jobs = [
             job
             for job in self._jobs.values()
             if job.target == payload.target and payload.attempt in (None, job.attempt)
         ]
-        if not found:
+        if not reported_jobs:
             which = f" with attempt {payload.attempt}" if payload.attempt is not None else ""
             raise Rejected([Problem("target", f"{payload.target} has no job{which} to report on")])
-        return changes.JobReported(found[-1].id, payload.status, payload.message)
+        return changes.JobReported(reported_jobs[-1].id, payload.status, payload.message)
 
 
 def _version_name(payload: steps.PublishStep) -> object:

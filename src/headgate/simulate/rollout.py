@@ -199,21 +199,21 @@ class SimulatedFleet:
 
     def unconverged(self, now: Instant) -> tuple[list[Unconverged], list[WaitingAtEnd]]:
         """For the promises what wakes each of them, for people the sentence that explain has for it."""
-        found: list[Unconverged] = []
+        unconverged_targets: list[Unconverged] = []
         waiting: list[WaitingAtEnd] = []
         waker = waking.Waker(self.engine)
         for target, wakes in self.engine.unconverged(now):
-            if len(found) == MOST_EXPLAINED_AT_THE_END:
+            if len(unconverged_targets) == MOST_EXPLAINED_AT_THE_END:
                 waiting.append(WaitingAtEnd("more targets", "waiting", "explain tells about each of them"))
                 break
             explained = self.explain(target, now)
             verdicts = tuple((line.verdict, line.message) for line in explained.rules)
-            found.append(
+            unconverged_targets.append(
                 Unconverged(target, explained.state, explained.message, wakes, verdicts, waker.wakes(target))
             )
             if explained.state != "upToDate":
                 waiting.append(WaitingAtEnd(target, explained.state, explained.message or wakes))
-        return found, waiting
+        return unconverged_targets, waiting
 
 
 def _bytes(decisions: Decisions) -> bytes:

@@ -141,8 +141,8 @@ class _Run:
             self._put(step.payload, now)
         elif step.kind == "crash":
             self._rollout.crash()
-            for one in self._parts:
-                one.crash(now)
+            for simulated_level in self._parts:
+                simulated_level.crash(now)
         elif step.kind == "explain":
             self._explanations.append(self._answer(step.payload, now))
         elif step.kind == "snapshot":

@@ -98,11 +98,11 @@ def is_scenario(document: object) -> bool:
 
 def load(path: Path) -> Scenario:
     """The one scenario of a file, with the manifests of the files it names."""
-    found = load_all(path)
-    if len(found) != 1:
-        message = f"holds {len(found)} documents of kind Scenario; allowed is one"
+    scenarios = load_all(path)
+    if len(scenarios) != 1:
+        message = f"holds {len(scenarios)} documents of kind Scenario; allowed is one"
         raise Rejected([Problem(str(path), message)])
-    return found[0]
+    return scenarios[0]
 
 
 def load_all(path: Path) -> list[Scenario]:
@@ -112,16 +112,16 @@ def load_all(path: Path) -> list[Scenario]:
 
 def read_all(contents: Sequence[manifests.TextDocument], folder: Folder | None) -> list[Scenario]:
     problems: list[Problem] = []
-    found: list[Scenario] = []
+    scenarios: list[Scenario] = []
     for document in contents:
         if is_scenario(document.value):
             try:
-                found.append(read(document.value, folder=folder))
+                scenarios.append(read(document.value, folder=folder))
             except Rejected as rejected:
                 problems.extend(manifests.located(document, problem) for problem in rejected.problems)
     if problems:
         raise Rejected(problems)
-    return found
+    return scenarios
 
 
 def read(document: object, *, folder: Folder | None = None) -> Scenario:
@@ -138,15 +138,17 @@ def manifests_of(
 ) -> tuple[list[manifests.TextDocument], set[Path]]:
     """The manifests that a readable scenario brings, with their lines, and the files some of them are from."""
     spec = document.value["spec"]
-    found: list[manifests.TextDocument] = []
+    text_documents: list[manifests.TextDocument] = []
     for source in _inline(spec.get("objects") or ()):
         prefix = f"{document.prefix}.spec.{source.place}".lstrip(".")
         line = document.lines.get(prefix, document.line)
-        found.append(manifests.TextDocument(source.document, document.source, line, document.lines, prefix))
+        text_documents.append(
+            manifests.TextDocument(source.document, document.source, line, document.lines, prefix)
+        )
     files = {folder / name for name in spec.get("files") or ()} if folder is not None else set()
     for file in sorted(files):
-        found.extend(manifests.read_documents(file.read_text("utf-8"), source=str(file)))
-    return found, files
+        text_documents.extend(manifests.read_documents(file.read_text("utf-8"), source=str(file)))
+    return text_documents, files
 
 
 def parse_until(text: str, start: Instant) -> Instant:
@@ -206,21 +208,21 @@ def _name(metadata: object, path: str, problems: list[Problem]) -> str:
 
 def _inline(objects: Sequence[object]) -> list[ObjectSource]:
     """A list among the objects is several policies in the source document's own form."""
-    found: list[ObjectSource] = []
+    sources: list[ObjectSource] = []
     for index, item in enumerate(objects):
         path = f"objects[{index}]"
         several = item if isinstance(item, list) else None
         if several is None:
-            found.append(ObjectSource(path, item))
+            sources.append(ObjectSource(path, item))
         else:
-            found.extend(ObjectSource(f"{path}[{n}]", one) for n, one in enumerate(several))
-    return found
+            sources.extend(ObjectSource(f"{path}[{n}]", one) for n, one in enumerate(several))
+    return sources
 
 
 def _from_files(
     files: Sequence[str], folder: Folder | None, place: str, problems: list[Problem]
 ) -> list[ObjectSource]:
-    found: list[ObjectSource] = []
+    sources: list[ObjectSource] = []
     for index, name in enumerate(files):
         path = f"{place}.files[{index}]"
         if folder is None:
@@ -237,18 +239,18 @@ def _from_files(
         except Rejected as rejected:
             problems.extend(Problem(path, str(problem)) for problem in rejected.problems)
             continue
-        found.extend(ObjectSource(f"{name}:{document.line}", document.value) for document in contents)
-    return found
+        sources.extend(ObjectSource(f"{name}:{document.line}", document.value) for document in contents)
+    return sources
 
 
 def _text_of(name: str, folder: Folder) -> str:
     """Files that came along have lost the folders they were in: the last part of a name is enough there."""
     if isinstance(folder, Path):
         return (folder / name).read_text("utf-8")
-    found = folder.get(name, folder.get(PurePosixPath(name).name))
-    if found is None:
+    given_text = folder.get(name, folder.get(PurePosixPath(name).name))
+    if given_text is None:
         raise FileNotFoundError(errno.ENOENT, "it was not given together with the scenario")
-    return found
+    return given_text
 
 
 def _timeline(

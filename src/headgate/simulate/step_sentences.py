@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from headgate.fleet.model.changes import VOTES
 from headgate.kernel import documents
 from headgate.simulate.model import steps
 
@@ -19,8 +20,8 @@ def describe(step: steps.Step) -> tuple[str, str] | None:
         case "publish":
             scope = f" (scope: {payload.target_selector})" if payload.target_selector is not None else ""
             return f"{payload.deployment} {payload.tag}", f"published{scope}"
-        case "approve" | "reject" | "withdraw":
-            verb = {"approve": "approved", "reject": "rejected", "withdraw": "vote withdrawn"}[step.kind]
+        case kind if kind in VOTES:
+            verb = "vote withdrawn" if VOTES[kind] == "withdrawn" else VOTES[kind]
             return f"{payload.deployment} {payload.tag}", f"{verb} in {payload.environment} by {payload.user}"
         case "apply":
             return _name_of(payload), "applied"

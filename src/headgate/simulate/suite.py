@@ -64,7 +64,7 @@ def _run_file(path: Path, is_named: bool) -> Iterator[ScenarioOutcome]:
         text = path.read_text("utf-8")
         if not is_named and not _may_hold_a_scenario(text, path.name):
             return
-        found = scenarios.load_all(path)
+        scenarios_of_file = scenarios.load_all(path)
     except OSError as error:
         yield _unreadable(path, [Problem("", f"cannot be read: {error.strerror or error}")])
         return
@@ -74,9 +74,9 @@ def _run_file(path: Path, is_named: bool) -> Iterator[ScenarioOutcome]:
     except Rejected as rejected:
         yield _unreadable(path, rejected.problems)
         return
-    if not found and is_named:
+    if not scenarios_of_file and is_named:
         yield _unreadable(path, [Problem("", "holds no document of kind Scenario")])
-    for scenario in found:
+    for scenario in scenarios_of_file:
         yield _run_scenario(path, scenario)
 
 

@@ -3,7 +3,6 @@
 from headgate.store.dispatches import Dispatch
 from headgate.store.leases import Lease, LeaseLostError
 from headgate.store.log import AuditEntry, Event, LogEntry
-from headgate.store.opening import open_store
 from headgate.store.port import (
     DiskFullError,
     NotAdmittedError,
@@ -32,5 +31,4 @@ __all__ = [
     "UnavailableError",
     "Workspace",
     "object_table",
-    "open_store",
 ]

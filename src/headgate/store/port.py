@@ -138,6 +138,10 @@ class Transaction(ABC):
     def remove_token(self, token_id: str) -> None: ...
 
 
+class NewerSchemaError(Exception):
+    """The database was written by a later version of Headgate."""
+
+
 class UnknownWorkspaceError(Exception):
     """There is no workspace of that name."""
 
@@ -149,7 +153,8 @@ class Store(Log, Rows, Leases, Dispatches, JobLogs, HistoryPieces):
     url: str
 
     @abstractmethod
-    def migrate(self) -> None: ...
+    def migrate(self) -> None:
+        """Brings the database to this version's schema; raises `NewerSchemaError`."""
 
     @abstractmethod
     def close(self) -> None: ...

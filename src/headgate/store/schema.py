@@ -32,12 +32,12 @@ class Table(msgspec.Struct, frozen=True):
 
 def _columns(text: str) -> tuple[TableColumn, ...]:
     """`name kind` each; a `?` behind the kind says that it may be empty."""
-    found = []
+    columns = []
     for part in text.split(","):
         name, kind = part.split()
         optional = kind.endswith("?")
-        found.append(TableColumn(name, kind.rstrip("?"), not optional))  # type: ignore[arg-type]  # checked by the tests that create every table
-    return tuple(found)
+        columns.append(TableColumn(name, kind.rstrip("?"), not optional))  # type: ignore[arg-type]  # checked by the tests that create every table
+    return tuple(columns)
 
 
 def _table(name: str, columns: str, key: str, *indexes: str) -> Table:

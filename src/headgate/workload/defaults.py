@@ -119,13 +119,13 @@ def _without_null(value: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 def _entries_by_name(item: Object) -> _Previous:
     template = _at(item.spec, "template")
-    found: dict[tuple[str, str], Mapping[str, Any]] = {}
+    named: dict[tuple[str, str], Mapping[str, Any]] = {}
     for key in ("cliques", "podCliqueScalingGroups"):
         entries = template.get(key)
         for entry in entries if isinstance(entries, list) else ():
             if isinstance(entry, Mapping) and isinstance(entry.get("name"), str):
-                found[key, entry["name"]] = entry
-    return found
+                named[key, entry["name"]] = entry
+    return named
 
 
 def _at(value: Any, key: str) -> Mapping[str, Any]:

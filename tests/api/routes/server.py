@@ -22,7 +22,8 @@ from headgate.api.routes import ALL
 from headgate.kernel import instants
 from headgate.runtime.wiring import WorkerClient
 from headgate.runtime.worker import Worker, WorkerSettings
-from headgate.store import Store, Workspace, open_store
+from headgate.store import Store, Workspace
+from headgate.store.sql.opening import open_store
 
 START = instants.parse("2026-03-01T09:00:00Z")
 PATIENCE_SECONDS = 20.0

@@ -11,7 +11,8 @@ from api.routes.server import Client, Server, until
 from headgate.api.http.authentication import Authenticator
 from headgate.api.http.metrics import Metrics
 from headgate.runtime.worker import Worker, WorkerSettings
-from headgate.store import UnavailableError, Workspace, open_store
+from headgate.store import UnavailableError, Workspace
+from headgate.store.sql.opening import open_store
 from headgate.store.sql.transaction import SqlTransaction
 
 

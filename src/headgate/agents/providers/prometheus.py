@@ -24,8 +24,8 @@ async def measure(provider: verification.Prometheus, web: Web) -> MetricAnswer:
     )
     fields = answer.fields()
     if fields.get("status") != "success":
-        said = str(fields.get("error") or f"it answered {answer.status}")
-        return MetricAnswer(error=f"the query failed: {said}")
+        message = str(fields.get("error") or f"it answered {answer.status}")
+        return MetricAnswer(error=f"the query failed: {message}")
     data = fields.get("data")
     values = _values(data) if isinstance(data, dict) else None
     if values is None:

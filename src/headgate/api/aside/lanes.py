@@ -65,9 +65,9 @@ class AsideProcesses:
         return Answer(last.status, last.body, last.headers, last.media_type)
 
     async def parts(self, lane: Lane, work: str, call: Request) -> AsyncIterator[frames.FramePart]:
-        found = self._lanes[lane]
-        async with found.turns.turn(Requester(call.workspace, call.principal.user)):
-            async for part in found.ask(_question(work, call)):
+        lane_process = self._lanes[lane]
+        async with lane_process.turns.turn(Requester(call.workspace, call.principal.user)):
+            async for part in lane_process.ask(_question(work, call)):
                 yield part
 
     async def close(self) -> None:
@@ -132,9 +132,9 @@ class _Lane:
             return self._process
 
     async def end(self) -> None:
-        found, self._process = self._process, None
-        if found is not None:
-            await found.end()
+        lane_process, self._process = self._process, None
+        if lane_process is not None:
+            await lane_process.end()
 
 
 class _Process:

@@ -19,9 +19,9 @@ Piece = Callable[[Request, Send], Awaitable[Answer]]
 
 async def parse_set(call: Request, send: Send) -> Answer:
     """The provider, then the items."""
-    found = await asyncio.to_thread(_read_set, call)
-    await send(msgspec.json.encode(found.provider))
-    for some in _in_parts(found.items):
+    resource_set = await asyncio.to_thread(_read_set, call)
+    await send(msgspec.json.encode(resource_set.provider))
+    for some in _in_parts(resource_set.items):
         await send(await asyncio.to_thread(msgspec.json.encode, some))
     return Answer(200, b"")
 
@@ -32,9 +32,9 @@ def _read_set(call: Request) -> sets.Set:
 
 async def parse_manifests(call: Request, send: Send) -> Answer:
     """What is asked beside them, then the manifests."""
-    given, found = await manifests.read(call)
+    given, documents_read = await manifests.read(call)
     await send(msgspec.json.encode(given))
-    for some in _in_parts(found):
+    for some in _in_parts(documents_read):
         await send(await asyncio.to_thread(manifests.written, some))
     return Answer(200, b"")
 

@@ -30,7 +30,7 @@ from headgate.api.routes import ALL
 from headgate.runtime import holders
 from headgate.runtime.wiring import WorkerClient
 from headgate.runtime.worker import Worker, WorkerSettings, wall_clock
-from headgate.store import open_store
+from headgate.store.sql.opening import open_store
 
 DATABASE = "HEADGATE_ASIDE_DATABASE"
 CLUSTERS = "HEADGATE_ASIDE_CLUSTERS"

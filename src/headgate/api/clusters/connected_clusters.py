@@ -121,14 +121,16 @@ class ConnectedClusters:
 
     def connections(self, agents: Mapping[str, model.JobAgent]) -> list[ClusterConnection]:
         """Named ones first, so that a cluster that is reached in two ways is shown by its name."""
-        found: dict[str | None, list[str]] = {}
+        agents_by_context: dict[str | None, list[str]] = {}
         for name, agent in agents.items():
             context = agent.config.get("kubeContext")
             if agent.type in AGENT_TYPES and isinstance(context, str | None):
-                found.setdefault(context, []).append(name)
+                agents_by_context.setdefault(context, []).append(name)
         return [
             ClusterConnection(self._clusters.name_of(context), context, tuple(sorted(names)))
-            for context, names in sorted(found.items(), key=lambda each: (each[0] is None, each[0] or ""))
+            for context, names in sorted(
+                agents_by_context.items(), key=lambda each: (each[0] is None, each[0] or "")
+            )
         ]
 
     async def sets(self, connections: Iterable[ClusterConnection]) -> list[Answered]:
@@ -155,11 +157,11 @@ class ConnectedClusters:
 
         async def work(cluster: ReachedCluster) -> HeldObject | None:
             try:
-                found = await cluster.discovery.named(resource)
-                document = await cluster.client.get(found, name, namespace)
+                api_resource = await cluster.discovery.named(resource)
+                document = await cluster.client.get(api_resource, name, namespace)
             except (UnknownKindError, NotFoundError, ValueError):
                 return None
-            return HeldObject(connection.name, found, objects.read(document, found))
+            return HeldObject(connection.name, api_resource, objects.read(document, api_resource))
 
         return await self._asked(connection, self._list_seconds, work)
 
@@ -226,8 +228,8 @@ class ConnectedClusters:
             raise SilentClusterError("this server may not ask the cluster, or does not know it") from None
         except (ForbiddenError, UnauthorizedError) as error:
             _log.info("the cluster %s refuses: %s", connection.name, error.message)
-            said = "the cluster does not allow this to the access of its job agents"
-            raise SilentClusterError(said, error.message) from None
+            message = "the cluster does not allow this to the access of its job agents"
+            raise SilentClusterError(message, error.message) from None
         except (ConflictError, InvalidError):
             raise
         except UnknownKindError:
@@ -260,9 +262,9 @@ async def _sets(cluster: ReachedCluster, connection: ClusterConnection) -> tuple
 async def _graphs(cluster: ReachedCluster, connection: ClusterConnection) -> tuple[list[HeldObject], str]:
     kind = graph_kinds.DEFINITION
     resource = await listing.own_kind(cluster.discovery, kind.api_version, kind.kind)
-    found, message = await _some_of(cluster, connection, resource)
+    definitions, message = await _some_of(cluster, connection, resource)
     items: list[HeldObject] = []
-    for definition in found:
+    for definition in definitions:
         items.append(definition)
         if len(items) < MOST_LISTED:
             instances, more = await _instances(cluster, connection, definition.item)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from headgate.agents import log_lines
-from headgate.fleet.model import kinds
+from headgate.fleet.model import changes, kinds
 from headgate.fleet.model import objects as model
 from headgate.kernel.documents import Moment
 
@@ -132,14 +132,6 @@ class AdoptManyInput(msgspec.Struct, rename="camel"):
     reason: Reason | None = None
 
 
-class ApprovalInput(msgspec.Struct, rename="camel"):
-    deployment: str
-    tag: str
-    environment: str
-    status: model.VoteStatus
-    reason: Reason | None = None
-
-
 class SkipInput(msgspec.Struct, rename="camel"):
     rule: str
     reason: Reason
@@ -224,7 +216,7 @@ class DiffInput(msgspec.Struct, rename="camel"):
 class PlannedOrderInput(msgspec.Struct, rename="camel"):
     """An order for targets, in a plan; `resources` names them one by one."""
 
-    action: Literal["retry", "rollback", "redeploy"]
+    action: changes.TargetOrder
     deployment: str
     environment: str
     selector: str | None = None
@@ -235,7 +227,7 @@ class PlannedOrderInput(msgspec.Struct, rename="camel"):
 class PlannedGroupInput(msgspec.Struct, rename="camel"):
     """An order for a group that has not ended, in a plan."""
 
-    action: Literal["retry", "abort", "release"]
+    action: changes.GroupOrder
     group: str
 
 
@@ -254,8 +246,12 @@ class PlannedVoteInput(msgspec.Struct, rename="camel"):
     deployment: str
     tag: str
     environment: str
-    status: Literal["approved", "rejected", "withdrawn"]
+    status: changes.VoteChange
     reason: Reason | None = None
+
+
+class ApprovalInput(PlannedVoteInput, rename="camel"):
+    status: model.VoteStatus
 
 
 class PlanInput(msgspec.Struct, rename="camel"):

@@ -146,10 +146,10 @@ def _check_mark(call: Request, old: Object | None, new: model.Version) -> None:
         refusals.require(call, "version:import", "rejection of a version")
 
 
-def _value(thing: Object | None, field: str, kind: type[Any]) -> bytes:
+def _value(item: Object | None, field: str, kind: type[Any]) -> bytes:
     """Written out, because 1 and true are not the same here."""
     declared = documents.fields_of(kind)[field]
-    value = getattr(thing, declared.name) if thing is not None else documents.default_of(declared)
+    value = getattr(item, declared.name) if item is not None else documents.default_of(declared)
     return _CANONICAL.encode(rendering.written(value))
 
 

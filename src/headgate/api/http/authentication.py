@@ -160,8 +160,8 @@ def digest(secret: str) -> str:
 
 def last_uses(store: Store) -> dict[str, Instant]:
     """By the token's id."""
-    found = store.documents(_EVERYWHERE, _USE_KIND)
-    return {token: msgspec.json.decode(document, type=int) for token, document in found.items()}
+    uses = store.documents(_EVERYWHERE, _USE_KIND)
+    return {token: msgspec.json.decode(document, type=int) for token, document in uses.items()}
 
 
 def forget_use(store: Store, token: str) -> None:

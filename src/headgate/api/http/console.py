@@ -88,11 +88,11 @@ def _packed(name: str) -> bytes:
 def _files() -> dict[str, bytes]:
     """Read once: they are few, and nothing that a path says reaches the disk."""
     root = resources.files("headgate.api").joinpath("console_files")
-    found = {}
+    files = {}
     for entry in root.iterdir():
         if entry.is_file():
-            found[entry.name] = entry.read_bytes()
+            files[entry.name] = entry.read_bytes()
     assets = root.joinpath("assets")
     if assets.is_dir():
-        found |= {f"assets/{entry.name}": entry.read_bytes() for entry in assets.iterdir()}
-    return found
+        files |= {f"assets/{entry.name}": entry.read_bytes() for entry in assets.iterdir()}
+    return files

@@ -154,12 +154,12 @@ def _answers(operation: Json) -> str:
         if "$ref" in answer:
             problems.append(status)
             continue
-        shown = ", ".join(
+        answers_text = ", ".join(
             f"{docs_schemas.render(content['schema'])} <small>{escape(name)}</small>"
             for name, content in answer.get("content", {}).items()
         )
         rows.append(
-            f"<tr><td><code>{status}</code> {escape(answer['description'])}</td><td>{shown}</td></tr>"
+            f"<tr><td><code>{status}</code> {escape(answer['description'])}</td><td>{answers_text}</td></tr>"
         )
     refused = (
         f'<p class=problems><a href="#problems">Problems</a>: {", ".join(problems)}</p>' if problems else ""

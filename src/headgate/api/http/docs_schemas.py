@@ -87,14 +87,14 @@ def _plain(kind: str, schema: Json) -> str:
 
 
 def _bounds(schema: Json) -> list[str]:
-    found = [
+    bounds = [
         words.format(schema[key])
         for key, words in _BOUNDS.items()
         if key in schema and abs(schema[key]) < 2**63 - 1 and not (key == "minLength" and schema[key] == 1)
     ]
     if "examples" in schema:
-        found.append(f"such as <code>{escape(_json(schema['examples'][0]))}</code>")
-    return found
+        bounds.append(f"such as <code>{escape(_json(schema['examples'][0]))}</code>")
+    return bounds
 
 
 def _json(value: Any) -> str:

@@ -47,22 +47,22 @@ async def answer(call: Request, listing: Listing[Row]) -> Answer:
     page = pages.read(call, listing.default_sort)
     condition = filters.condition(call.query.get("cel"), listing.variable, listing.around)
     deadline = time.monotonic() + LONGEST_SEARCH_SECONDS
-    found = _ListPage()
+    list_page = _ListPage()
     position = page.after
     while True:
-        missing = page.limit + 1 - len(found.items)
+        missing = page.limit + 1 - len(list_page.items)
         is_searching = condition is not None or listing.is_sparse
         count = max(listing.step, missing) if is_searching else missing
         rows = await listing.fetch(page, position, count)
-        looked_at = await asyncio.to_thread(_take, listing, rows, condition, missing, found, deadline)
-        if len(found.items) > page.limit:
-            kept = found.items[: page.limit]
+        looked_at = await asyncio.to_thread(_take, listing, rows, condition, missing, list_page, deadline)
+        if len(list_page.items) > page.limit:
+            kept = list_page.items[: page.limit]
             return _answer(kept, page.cursor(kept[-1][0]))
         if looked_at == len(rows) < count:
-            return _answer(found.items, None)
+            return _answer(list_page.items, None)
         position = rows[looked_at - 1][0]
         if time.monotonic() > deadline:
-            return _answer(found.items, page.cursor(position))
+            return _answer(list_page.items, page.cursor(position))
 
 
 def _take(
@@ -70,18 +70,18 @@ def _take(
     rows: Sequence[tuple[Key, Row | None]],
     condition: Filter | None,
     missing: int,
-    found: _ListPage,
+    list_page: _ListPage,
     deadline: float,
 ) -> int:
     """How many of the rows it has looked at: at least one, and no more than there is time for."""
-    wanted = len(found.items) + missing
+    wanted = len(list_page.items) + missing
     for number, (key, row) in enumerate(rows):
-        if len(found.items) >= wanted or (number and time.monotonic() > deadline):
+        if len(list_page.items) >= wanted or (number and time.monotonic() > deadline):
             return number
         if row is not None and (
             condition is None or condition.holds(listing.view(row), listing.bindings(row))
         ):
-            found.items.append((key, msgspec.Raw(msgspec.json.encode(listing.document(row)))))
+            list_page.items.append((key, msgspec.Raw(msgspec.json.encode(listing.document(row)))))
     return len(rows)
 
 

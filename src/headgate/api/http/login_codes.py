@@ -38,8 +38,8 @@ class LoginCodes:
 
     def redeem(self, code: str) -> str | None:
         """The credential, once."""
-        found = self._codes.pop(_digest(code), None)
-        return None if found is None or found.until <= self._clock() else found.credential
+        login = self._codes.pop(_digest(code), None)
+        return None if login is None or login.until <= self._clock() else login.credential
 
 
 def _digest(code: str) -> str:

@@ -142,7 +142,7 @@ class OidcLoginFlow:
         """The token is for this client and for this attempt, and its bearer may do something."""
         try:
             claims = await self._verifier.claims(token)
-            found = principal(self._config, claims)
+            signed_in = principal(self._config, claims)
         except (Refusal, ValueError) as refusal:
             raise LoginFailedError("refused", str(refusal)) from None
         audience = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
@@ -155,9 +155,9 @@ class OidcLoginFlow:
             raise LoginFailedError("refused", "the ID token was not given for this attempt to log in")
         if len(token) > LONGEST_CREDENTIAL:
             raise LoginFailedError("too-long", f"the ID token has {len(token)} characters")
-        if not found.grants:
-            raise LoginFailedError("no-role", f"no group of {found.user} has a role")
-        return found
+        if not signed_in.grants:
+            raise LoginFailedError("no-role", f"no group of {signed_in.user} has a role")
+        return signed_in
 
 
 def _own(attempt: LoginAttempt | None, given: Mapping[str, Any]) -> LoginAttempt:

@@ -35,10 +35,10 @@ class ProviderMetadata(msgspec.Struct, frozen=True):
     document: Mapping[str, Any]
 
     def address(self, name: str) -> str:
-        found = self.document.get(name)
-        if not isinstance(found, str) or address_problem(found) is not None:
+        url = self.document.get(name)
+        if not isinstance(url, str) or address_problem(url) is not None:
             raise IdentityProviderError(f"its discovery document has no {name} that can be used")
-        return found
+        return url
 
 
 class KnownProvider:
@@ -64,10 +64,10 @@ class KnownProvider:
         """With where they are: whoever asks has met a key that is not known."""
         async with self._lock, _session() as session:
             discovery = await self._discover(session)
-            found = (await _fetch(session, "GET", discovery.address("jwks_uri"))).get("keys")
-        if not isinstance(found, list):
+            jwks = (await _fetch(session, "GET", discovery.address("jwks_uri"))).get("keys")
+        if not isinstance(jwks, list):
             raise IdentityProviderError("its key set has no keys")
-        return [key for key in map(_imported, found) if key is not None]
+        return [key for key in map(_imported, jwks) if key is not None]
 
     async def redeem(self, form: Mapping[str, str], client: tuple[str, str] | None) -> str:
         """The ID token that the provider gives for a code. `client` is its id and secret, if it has one."""

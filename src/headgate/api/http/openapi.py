@@ -88,22 +88,22 @@ def document(routes: Sequence[Route], public_url: str = "") -> Json:
 
 
 def problem_statuses(route: Route) -> list[int]:
-    found = {*route.problems}
+    statuses = {*route.problems}
     if route.path.startswith("/v1"):
-        found |= {400, 429, 503}
+        statuses |= {400, 429, 503}
     if route.permission is not None:
-        found |= {401}
+        statuses |= {401}
     if route.permission:
-        found |= {403}
+        statuses |= {403}
     if route.scope == "workspace" or routing.parameter_names(route.path):
-        found |= {404}
+        statuses |= {404}
     if route.body is not None:
-        found |= {408, 413, 415, 422}
+        statuses |= {408, 413, 415, 422}
     if route.mutates:
-        found |= {422}
+        statuses |= {422}
     if route.conditional:
-        found |= {412}
-    return sorted(found)
+        statuses |= {412}
+    return sorted(statuses)
 
 
 def _used_problems(routes: Iterable[Route]) -> list[int]:
@@ -215,12 +215,12 @@ def _parameters(route: Route) -> Iterable[Json]:
 
 
 def _query_parameter(parameter: Parameter) -> Json:
-    found: Json = {"name": parameter.name, "in": "query", "schema": parameter.schema}
+    described: Json = {"name": parameter.name, "in": "query", "schema": parameter.schema}
     if parameter.description:
-        found["description"] = parameter.description
+        described["description"] = parameter.description
     if parameter.required:
-        found["required"] = True
-    return found
+        described["required"] = True
+    return described
 
 
 def _header(name: str, description: str, schema: Json) -> Json:

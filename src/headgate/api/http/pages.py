@@ -86,14 +86,14 @@ def read(call: Request, default: str = "name") -> Page:
 def _read_cursor(cursor: str, sort: str, field: str) -> Key:
     try:
         padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
-        found = msgspec.json.decode(base64.b64decode(padded, altchars=b"-_", validate=True))
+        decoded = msgspec.json.decode(base64.b64decode(padded, altchars=b"-_", validate=True))
     except (ValueError, binascii.Error, msgspec.DecodeError, RecursionError):
-        found = None
-    if not isinstance(found, list) or not found or not isinstance(found[0], str):
+        decoded = None
+    if not isinstance(decoded, list) or not decoded or not isinstance(decoded[0], str):
         raise _bad_cursor("cannot be read; allowed is `next` of the page before")
-    if found[0] != sort:
-        raise _bad_cursor(f"belongs to a list with sort={found[0][:40]}, this one has sort={sort}")
-    key, shape = tuple(found[1:]), _SHAPES[field]
+    if decoded[0] != sort:
+        raise _bad_cursor(f"belongs to a list with sort={decoded[0][:40]}, this one has sort={sort}")
+    key, shape = tuple(decoded[1:]), _SHAPES[field]
     if len(key) != len(shape) or not all(type(part) is kind for part, kind in zip(key, shape)):
         raise _bad_cursor("cannot be read; allowed is `next` of the page before")
     if any(isinstance(part, int) and abs(part) >= 2**62 for part in key):

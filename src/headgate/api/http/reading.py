@@ -95,21 +95,21 @@ def _pairs(raw: bytes) -> dict[str, list[str]]:
         raise Refusal(400, _QUERY_TITLE, "the query is not percent-encoded UTF-8") from None
     except ValueError:
         raise Refusal(400, _QUERY_TITLE, f"the query has more than {MOST_PARAMETERS} parameters") from None
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for name, value in pairs:
-        found.setdefault(name, []).append(value)
-    return found
+        by_name.setdefault(name, []).append(value)
+    return by_name
 
 
 def _value(schema: dict[str, Any], texts: list[str]) -> Any:
     if schema.get("type") == "array":
-        return [_one(schema.get("items", {}), text) for text in texts]
+        return [_read_value(schema.get("items", {}), text) for text in texts]
     if len(texts) > 1:
         raise ValueError(f"is given {len(texts)} times; allowed is once")
-    return _one(schema, texts[0])
+    return _read_value(schema, texts[0])
 
 
-def _one(schema: dict[str, Any], text: str) -> Any:
+def _read_value(schema: dict[str, Any], text: str) -> Any:
     problem = documents.text_problem(text)
     if problem:
         raise ValueError(problem)
@@ -281,15 +281,15 @@ def parse_document(body: bytes, limits: BodyLimits) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
+    as_object = dict(pairs)
+    if len(as_object) == len(pairs):
+        return as_object
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
             raise ValueError(f"an object has the key {documents.describe(key)} twice")
         seen.add(key)
-    return found
+    return as_object
 
 
 def _refuse_constant(text: str) -> NoReturn:

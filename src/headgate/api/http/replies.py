@@ -75,17 +75,17 @@ def check_etag(if_match: str | None, current: bytes | None) -> None:
     """`current` is None where there is nothing; then no condition can hold."""
     if if_match is None:
         return
-    found = "there is nothing of that name"
+    what_is_there = "there is nothing of that name"
     if current is not None:
         etag = etag_of(current)
         wanted = [one.strip() for one in if_match.split(",")]
         if "*" in wanted or etag in wanted:
             return
-        found = f"its ETag is {etag}"
+        what_is_there = f"its ETag is {etag}"
     raise Refusal(
         412,
         "The object has changed",
-        f"If-Match is {if_match[:100]}, but {found}; read it again before changing it",
+        f"If-Match is {if_match[:100]}, but {what_is_there}; read it again before changing it",
     )
 
 

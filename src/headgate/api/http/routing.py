@@ -40,15 +40,15 @@ class Router:
                 414, "The path is too long", f"it has {len(raw_path)} bytes; allowed are {LONGEST_PATH_BYTES}"
             )
         segments = [_decoded(segment, number) for number, segment in enumerate(raw_path.split(b"/")[1:], 1)]
-        found = list(_leaves(self._root, segments, 0))
+        leaves = list(_leaves(self._root, segments, 0))
         wanted = "GET" if method == "HEAD" else method
-        for node in found:
+        for node in leaves:
             if wanted in node.routes:
                 route, parameters = node.routes[wanted]
                 return Match(route, {name: segments[index] for name, index in parameters.items()})
-        if not found:
+        if not leaves:
             raise Refusal(404, "There is nothing here", f"no route has the path {_rendered(raw_path)}")
-        raise _method_refused(method, {name for node in found for name in node.routes})
+        raise _method_refused(method, {name for node in leaves for name in node.routes})
 
     def _add(self, route: Route) -> None:
         node = self._root

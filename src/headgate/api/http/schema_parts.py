@@ -74,9 +74,9 @@ def with_default(schema: JsonSchema, field: msgspec.structs.FieldInfo) -> JsonSc
     if value is NODEFAULT or value is None or value in ("", (), {}, []) or field.type == documents.Moment:
         return schema
     written = value.to_document() if hasattr(value, "to_document") else msgspec.to_builtins(value)
-    said = f"`{msgspec.json.encode(written).decode()}` if absent."
+    default_words = f"`{msgspec.json.encode(written).decode()}` if absent."
     before = schema.get("description")
-    return {**schema, "description": f"{before} {said}" if before else said}
+    return {**schema, "description": f"{before} {default_words}" if before else default_words}
 
 
 def in_words(docstring: str) -> str:

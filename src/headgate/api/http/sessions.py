@@ -90,7 +90,7 @@ def _value(headers: Mapping[str, str], public_url: str, name: str) -> str | None
     domain could have set any other, and whoever came would work as that neighbour."""
     wanted = _whole_name(name, public_url)
     pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
-    return next((value for found, _, value in pairs if found == wanted and value), None)
+    return next((value for key, _, value in pairs if key == wanted and value), None)
 
 
 def _whole_name(name: str, public_url: str) -> str:

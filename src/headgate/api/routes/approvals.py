@@ -9,6 +9,7 @@ from headgate.api.documents import bodies, rollout_views
 from headgate.api.http import lists, pages, refusals, replies
 from headgate.api.http.calls import Answer, Parameter, Request, Route
 from headgate.api.http.schemas import Concerning, PageSchema
+from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.queries import concerned, votes
 from headgate.fleet.model import kinds
 from headgate.fleet.model.changes import Vote
@@ -32,13 +33,13 @@ def _rows(view: EngineView, call: Request) -> list[tuple[str, int, dict[str, Any
     }
     if call.query.get("tag") is not None:
         wanted["tag"] = call.query["tag"]
-    found = []
+    rows = []
     for vote in votes.all_of_them(engine):
         row = rollout_documents.of_vote(engine, vote)
         if all(row[key] == value for key, value in wanted.items()):
             name = f"{row['deployment']}/{row['tag']}/{vote.environment}/{vote.user}"
-            found.append((name, vote.at, row))
-    return found
+            rows.append((name, vote.at, row))
+    return rows
 
 
 async def vote(call: Request) -> Answer:
@@ -46,20 +47,30 @@ async def vote(call: Request) -> Answer:
 
     def command(context: CommandContext) -> Reply:
         engine = context.engine
-        user = context.caller.user
-        deployment = finding.name_or_same(engine, kinds.DEPLOYMENT, given.deployment)
-        environment = finding.name_or_same(engine, kinds.ENVIRONMENT, given.environment)
-        roles = call.principal.roles_in(call.workspace)
-        context.apply(Vote(deployment, given.tag, environment, user, given.status, given.reason, roles))
-        version = finding.version_of(engine, deployment, given.tag)
-        cast = votes.of(engine, version.id, environment, user)
+        change = change_of(engine, given, call)
+        context.apply(change)
+        version = finding.version_of(engine, change.deployment, change.tag)
+        cast = votes.of(engine, version.id, change.environment, change.user)
         assert cast is not None
-        concern = concerned.by_vote(engine, version, environment, roles)
+        concern = concerned.by_vote(engine, version, change.environment, change.roles)
         return replies.reply(
             200, {**rollout_documents.of_vote(engine, cast), "concerns": concerning.document(concern)}
         )
 
     return await replies.submit(call, command)
+
+
+def change_of(engine: Engine, given: bodies.PlannedVoteInput, call: Request) -> Vote:
+    """The caller's own. Names, so that the change reads the same whatever ids were used."""
+    return Vote(
+        finding.name_or_same(engine, kinds.DEPLOYMENT, given.deployment),
+        given.tag,
+        finding.name_or_same(engine, kinds.ENVIRONMENT, given.environment),
+        call.caller.user,
+        given.status,
+        given.reason,
+        call.principal.roles_in(call.workspace),
+    )
 
 
 async def withdraw(call: Request) -> Answer:

@@ -53,10 +53,10 @@ async def resume(call: Request) -> Answer:
 def _environment(engine: Engine, given: bodies.ResumeInput) -> str | None:
     if given.environment is None:
         return None
-    found = lookup.find(engine, kinds.ENVIRONMENT, given.environment)
-    if found is None:
+    environment = lookup.find(engine, kinds.ENVIRONMENT, given.environment)
+    if environment is None:
         raise Rejected([Problem("environment", f"there is no environment {given.environment[:300]!r}")])
-    return found.name
+    return environment.name
 
 
 ROUTES = (

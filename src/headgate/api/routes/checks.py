@@ -26,19 +26,19 @@ async def get_checks(call: Request) -> Answer:
 
 
 def _rendered(call: Request, check: Check, seen: list[Trouble]) -> dict[str, Any]:
-    found = [trouble for trouble in seen if trouble.check == check]
+    troubles = [trouble for trouble in seen if trouble.check == check]
     counts = call.service.health.counts()
     return {
         "name": check,
         "description": CHECKS[check],
-        "status": "problem" if found else "ok",
+        "status": "problem" if troubles else "ok",
         "problems": [
             {
                 "workspace": trouble.workspace or None,
                 "message": trouble.message,
                 "since": rendering.render(trouble.since),
             }
-            for trouble in found
+            for trouble in troubles
         ],
         "advice": ADVICE[check],
         "count": sum(

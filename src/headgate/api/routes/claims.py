@@ -58,16 +58,16 @@ async def claim_jobs(call: Request) -> Answer:
 
 async def _pull_agent(call: Request) -> str:
     reference = call.path["agent"]
-    found = await replies.ask(call, lambda view: finding.required(view.engine, kinds.JOB_AGENT, reference))
-    assert isinstance(found, model.JobAgent)
-    if call.principal.agents and found.name not in call.principal.agents:
+    agent = await replies.ask(call, lambda view: finding.required(view.engine, kinds.JOB_AGENT, reference))
+    assert isinstance(agent, model.JobAgent)
+    if call.principal.agents and agent.name not in call.principal.agents:
         names = ", ".join(sorted(call.principal.agents))
-        raise Refusal(403, "Not allowed", f"this token is for {names}, not for {found.name}")
-    if found.type != claims.PULL:
+        raise Refusal(403, "Not allowed", f"this token is for {names}, not for {agent.name}")
+    if agent.type != claims.PULL:
         raise refusals.conflict(
-            "The agent is not polled", f"{found.name} is of type {found.type}; only agents of type pull claim"
+            "The agent is not polled", f"{agent.name} is of type {agent.type}; only agents of type pull claim"
         )
-    return found.name
+    return agent.name
 
 
 async def _claim(call: Request, agent: str, wanted: bodies.ClaimInput) -> list[Dispatch]:
@@ -234,8 +234,8 @@ def _take_from_holder(change: JobReported, stored: records.Job, context: Command
     """Whoever says another end than the one that was taken has lost the claim, and is told so."""
     job = context.job(change.job) or stored
     if job.completed_at is not None and change.status in model.JOB_TERMINAL - {job.status}:
-        said = f"job {job.id} has ended as {job.status}; that it is {change.status} comes too late"
-        raise refusals.conflict("The claim is lost", said)
+        message = f"job {job.id} has ended as {job.status}; that it is {change.status} comes too late"
+        raise refusals.conflict("The claim is lost", message)
     return jobs.take_report(change, stored, context)
 
 

@@ -86,8 +86,8 @@ def _events_up_from(call: Request, position: int | None, newest: int) -> list[Ev
 def _events_down_from(call: Request, position: int | None, newest: int) -> list[Event]:
     """Numbers have no gaps, so the last of them are found by counting back."""
     last = newest if position is None else min(newest, position - 1)
-    found = call.service.store.events_after(call.workspace, max(0, last - MOST_AT_ONCE), MOST_AT_ONCE)
-    return [event for event in reversed(found) if event.seq <= last]
+    events = call.service.store.events_after(call.workspace, max(0, last - MOST_AT_ONCE), MOST_AT_ONCE)
+    return [event for event in reversed(events) if event.seq <= last]
 
 
 def _seen(item: dict[str, Any]) -> dict[str, object]:
@@ -144,9 +144,9 @@ async def _rendered(
     follower: live.RowStream, teller: live_objects.ObjectStream, events: list[Event], last: int
 ) -> bytes:
     """What can be seen after these events, each under the number of the last: who goes on from there is given all anew."""
-    told = [("objects", objects)] if (objects := await teller.told_of(events)) is not None else []
-    told += await follower.next(has_events=bool(events))
-    return b"".join(sse.written(last, kind, data) for kind, data in told)
+    messages = [("objects", objects)] if (objects := await teller.told_of(events)) is not None else []
+    messages += await follower.next(has_events=bool(events))
+    return b"".join(sse.written(last, kind, data) for kind, data in messages)
 
 
 def _written(event: Event) -> bytes:

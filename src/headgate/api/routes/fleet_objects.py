@@ -63,8 +63,8 @@ def _view_of_resource(resource: model.Resource) -> dict[str, Any]:
 
 async def get_object(kind: Kind, call: Request) -> Answer:
     reference = call.path[kind.parameter]
-    found = await replies.ask(call, lambda view: finding.required(view.engine, kind, reference))
-    return replies.object_answer(secrecy.render(call, found, objects.document))
+    item = await replies.ask(call, lambda view: finding.required(view.engine, kind, reference))
+    return replies.object_answer(secrecy.render(call, item, objects.document))
 
 
 async def create_object(kind: Kind, call: Request) -> Answer:
@@ -107,22 +107,22 @@ async def _create_all(kind: Kind, call: Request) -> Answer:
 
 def _parse_list(kind: Kind, bodies: list[Any], workspace: str) -> list[Parsed]:
     problems: list[Problem] = []
-    found: list[Parsed] = []
+    parsed: list[Parsed] = []
     if len(bodies) > MOST_IN_LIST:
         raise Rejected([Problem("", f"has {len(bodies)} items; allowed are {MOST_IN_LIST}")])
     for index, body in enumerate(bodies):
         place = documents.item_path("", index)
         try:
             with renamed(below(place)):
-                found.append(objects.parse(kind.name, body, workspace))
+                parsed.append(objects.parse(kind.name, body, workspace))
         except Rejected as rejected:
             problems.extend(rejected.problems)
             continue
-        if found[-1].object.name in {one.object.name for one in found[:-1]}:
+        if parsed[-1].object.name in {one.object.name for one in parsed[:-1]}:
             problems.append(Problem(f"{place}.name", "is there twice"))
     if problems:
         raise Rejected(problems)
-    return found
+    return parsed
 
 
 async def put_object(kind: Kind, call: Request) -> Answer:
@@ -168,23 +168,23 @@ async def delete_object(kind: Kind, call: Request) -> Answer:
     reference = call.path[kind.parameter]
 
     def deletion(engine: Engine) -> PlannedDeletion:
-        thing = finding.required(engine, kind, reference)
-        return deletions.of(engine, kind, thing, thing.name)
+        item = finding.required(engine, kind, reference)
+        return deletions.of(engine, kind, item, item.name)
 
     if call.query.get("dryRun"):
-        found = await replies.ask(call, lambda view: deletion(view.engine))
-        return Answer(200, found.document())
+        planned = await replies.ask(call, lambda view: deletion(view.engine))
+        return Answer(200, planned.document())
 
     def delete(context: CommandContext) -> Reply:
         old = finding.required(context.engine, kind, reference)
         replies.check_etag(call.if_match, objects.encode(old))
-        found = deletion(context.engine)
-        deletions.check(found, confirm=bool(call.query.get("confirm")))
+        planned = deletion(context.engine)
+        deletions.check(planned, confirm=bool(call.query.get("confirm")))
         with refusals.as_conflict(f"The {kind.singular} cannot be deleted"):
             context.apply(changes.Delete(kind.name, old.name))
         if kind not in deletions.ANSWERED:
             return replies.NOTHING
-        return replies.reply(200, deletions.done(context.engine, found).document())
+        return replies.reply(200, deletions.done(context.engine, planned).document())
 
     return await replies.submit(call, delete)
 
@@ -202,24 +202,24 @@ def put(context: CommandContext, kind: Kind, parsed: Parsed, call: Request) -> R
     problem = lookup.name_problem(engine, kind, parsed.object.name) if old is None else None
     if problem is not None:
         raise Rejected([Problem("name", problem)])
-    thing = settling.settled(context, kind, parsed, old, call.caller.user)
-    concerning.check(engine, old, thing, force=bool(call.query.get("force")))
-    if old is None or kind is kinds.SIGNAL or not objects.is_same(old, thing):
+    item = settling.settled(context, kind, parsed, old, call.caller.user)
+    concerning.check(engine, old, item, force=bool(call.query.get("force")))
+    if old is None or kind is kinds.SIGNAL or not objects.is_same(old, item):
         with renamed(objects.flat_path):
-            context.apply(changes.Put(thing))
-    kept = lookup.get(engine, kind, thing.name)
+            context.apply(changes.Put(item))
+    kept = lookup.get(engine, kind, item.name)
     assert kept is not None
     return concerning.reply(engine, 201 if old is None else 200, kept)
 
 
-def _one_or_list(kind: Kind, one: Any) -> Any:
+def _one_or_list(kind: Kind, schema: Any) -> Any:
     if kind is not kinds.POLICY:
-        return one
-    return {"anyOf": [one, {"type": "array", "maxItems": MOST_IN_LIST, "items": one}]}
+        return schema
+    return {"anyOf": [schema, {"type": "array", "maxItems": MOST_IN_LIST, "items": schema}]}
 
 
 def _routes(kind: Kind) -> tuple[Route, ...]:
-    one = f"/v1/{kind.collection}/{{{kind.parameter}}}"
+    object_path = f"/v1/{kind.collection}/{{{kind.parameter}}}"
     all_of_them = f"/v1/{kind.collection}"
     what, any_one, tag = kind.singular, kind.any_one, kind.collection
     answer = Concerning(kind.model) if kind.model in concerning.SAID_OF else kind.model
@@ -240,21 +240,21 @@ def _routes(kind: Kind) -> tuple[Route, ...]:
             body=_one_or_list(kind, kind.model), mutates=True, problems=(409,),
         ),
         Route(
-            "GET", one, f"get{kind.name}", f"Get {any_one}",
+            "GET", object_path, f"get{kind.name}", f"Get {any_one}",
             handler(get_object), "read", tag, {200: kind.model},
         ),
         Route(
-            "PUT", one, f"put{kind.name}", f"Create or replace {any_one}",
+            "PUT", object_path, f"put{kind.name}", f"Create or replace {any_one}",
             handler(put_object), kind.permission, tag, {200: answer, 201: answer}, query=forcing,
             body=kind.model, mutates=True, conditional=True,
         ),
         Route(
-            "PATCH", one, f"patch{kind.name}", f"Change fields of {any_one}",
+            "PATCH", object_path, f"patch{kind.name}", f"Change fields of {any_one}",
             handler(patch_object), kind.permission, tag, {200: answer}, query=forcing,
             body=Patch(kind.model), mutates=True, conditional=True,
         ),
         Route(
-            "DELETE", one, f"delete{kind.name}", f"Delete {any_one}",
+            "DELETE", object_path, f"delete{kind.name}", f"Delete {any_one}",
             handler(delete_object), kind.permission, tag, {200: views.Deletion, 204: None},
             query=(*((deletions.CONFIRM,) if kind.is_confirmed else ()), deletions.DRY_RUN),
             mutates=True, conditional=True, problems=(409,),

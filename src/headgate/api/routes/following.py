@@ -54,12 +54,12 @@ async def _stream(call: Request, operation: str, look: Look) -> AsyncIterator[by
     """Until the client has to come back with its token."""
     ends = time.monotonic() + sse.LONGEST_STREAM_SECONDS
     yield sse.RETRY
-    told, number, spoke_at = b"", 0, time.monotonic()
+    sent_last, number, spoke_at = b"", 0, time.monotonic()
     while time.monotonic() < ends:
-        kind, found = await _looked(call, operation, look)
-        if kind + found != told:
-            told, number, spoke_at = kind + found, number + 1, time.monotonic()
-            yield sse.written(number, kind.decode(), found)
+        kind, body = await _looked(call, operation, look)
+        if kind + body != sent_last:
+            sent_last, number, spoke_at = kind + body, number + 1, time.monotonic()
+            yield sse.written(number, kind.decode(), body)
         elif time.monotonic() - spoke_at >= sse.HEARTBEAT_SECONDS:
             yield sse.STILL_HERE
             spoke_at = time.monotonic()

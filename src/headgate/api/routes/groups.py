@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import msgspec
 
@@ -19,13 +19,12 @@ from headgate.api.http.schemas import PageSchema
 from headgate.api.routes.jobs import HISTORY_STEP
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model import kinds, records
-from headgate.fleet.model.changes import GroupAction
+from headgate.fleet.model.changes import GroupAction, GroupCommand
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import CommandContext, Reply
 from headgate.store.rows import Row
 
-GroupOrder = Literal["retry", "abort", "release", "skipMember"]
 _DECODER = msgspec.json.Decoder(records.Group)
 _TEXT = {"type": "string"}
 _FILTERS = {
@@ -63,10 +62,10 @@ def _by_name(engine: Engine, given: Mapping[str, str]) -> dict[str, str]:
 
 async def _documents(call: Request, rows: Sequence[Row]) -> list[tuple[Key, dict[str, Any]]]:
     groups = [_from_row(row) for row in rows]
-    shown = await replies.ask(
+    details = await replies.ask(
         call, lambda view: [rollout_documents.of_group(view.engine, group, view.now) for group in groups]
     )
-    return [((row["created_at"], row["id"]), one) for row, one in zip(rows, shown)]
+    return [((row["created_at"], row["id"]), one) for row, one in zip(rows, details)]
 
 
 def _from_row(row: Row) -> records.Group:
@@ -90,7 +89,7 @@ async def _stored(call: Request) -> records.Group:
     return _from_row(row)
 
 
-async def act(action: GroupOrder, call: Request) -> Answer:
+async def act(action: GroupCommand, call: Request) -> Answer:
     given = documents.read(bodies.GroupActionInput, call.body if call.body is not None else {})
     reference = call.path["group"].lower()
     is_live = await replies.ask(call, lambda view: reference in view.engine.groups)
@@ -100,7 +99,7 @@ async def act(action: GroupOrder, call: Request) -> Answer:
 
 
 def _act(
-    action: GroupOrder, reference: str, given: bodies.GroupActionInput, context: CommandContext
+    action: GroupCommand, reference: str, given: bodies.GroupActionInput, context: CommandContext
 ) -> Reply:
     group = context.engine.groups.get(reference)
     if group is None:
@@ -121,7 +120,7 @@ def _act(
     return replies.reply(200, rollout_documents.of_group(context.engine, group, context.now))
 
 
-def _check_member(action: GroupOrder, group: records.Group, member: str | None) -> None:
+def _check_member(action: GroupCommand, group: records.Group, member: str | None) -> None:
     names = ", ".join(sorted(one.deployment for one in group.members)) or "none before the window closes"
     if member is None:
         if action == "skipMember":
@@ -130,7 +129,7 @@ def _check_member(action: GroupOrder, group: records.Group, member: str | None) 
         raise Rejected([Problem("member", f"is {member!r}; allowed are the group's members: {names}")])
 
 
-_ACTIONS: tuple[tuple[str, GroupOrder, str, str], ...] = (
+_ACTIONS: tuple[tuple[str, GroupCommand, str, str], ...] = (
     ("retry", "retry", "retryGroup", "Try the failed members of a group again"),
     ("abort", "abort", "abortGroup", "End a group without running the rest of it"),
     ("release", "release", "releaseGroup", "Give back the slot that a group holds"),

@@ -88,35 +88,35 @@ def _read_on(store: Store, workspace: str) -> Instant | None:
             _historians.pop(workspace, None)
             span = store.history_span(workspace)
             return 0 if span is None else span[1].until_at
-        found = _historian(store, workspace)
-        is_all = found.read_on(time.monotonic() + LONGEST_READING_SECONDS)
-        return None if is_all else found.last_at
+        read_historian = _historian(store, workspace)
+        is_all = read_historian.read_on(time.monotonic() + LONGEST_READING_SECONDS)
+        return None if is_all else read_historian.last_at
 
 
 def _historian(store: Store, workspace: str) -> Historian:
     """One that was removed and made anew under the same name is another workspace."""
-    found = _historians.pop(workspace, None)
+    kept_historian = _historians.pop(workspace, None)
     known = next((one for one in store.workspaces() if one.name == workspace), None)
     if known is None:
         raise UnknownWorkspaceError(workspace)
-    if found is None or found.workspace.id != known.id:
-        found = Historian(store, known)
-    _historians[workspace] = found
+    if kept_historian is None or kept_historian.workspace.id != known.id:
+        kept_historian = Historian(store, known)
+    _historians[workspace] = kept_historian
     while len(_historians) > MOST_WORKSPACES:
         _historians.pop(next(iter(_historians))).save()
-    return found
+    return kept_historian
 
 
 def document(pieces: list[HistoryPiece], at: Instant, earliest: Instant, wanted: dict[str, str]) -> bytes:
     tables = historian.folded(pieces, at)
     until = [piece.until for piece in pieces if piece.until_at <= at]
-    found = {
+    history_document = {
         "at": instants.show(at),
         "earliest": instants.show(earliest),
         "position": max(until, default=pieces[0].segment),
         **{table: list(_rendered(table, rows, wanted)) for table, rows in tables.items()},
     }
-    return msgspec.json.encode(found)
+    return msgspec.json.encode(history_document)
 
 
 def _rendered(table: str, rows: dict[str, Any], wanted: dict[str, str]) -> Iterator[dict[str, Any]]:
@@ -139,20 +139,20 @@ def _changes(call: Request, since: Instant, until: Instant) -> bytes:
     store, workspace, query = call.service.store, call.workspace, call.query
     earliest = _earliest(store, workspace, until)
     most = int(query.get("limit") or DEFAULT_CHANGES)
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     was_cut = since < earliest
     for piece in store.history_between(workspace, since, until):
         for at, table, name, content in reversed(historian.changes_of(piece)):
             if not since <= at <= until or query.get("table") not in (None, table):
                 continue
             if sightings.is_of(table, name, content, query.get("deployment"), query.get("environment")):
-                found.append(sightings.change(at, table, name, content))
-        if len(found) > most:
+                entries.append(sightings.change(at, table, name, content))
+        if len(entries) > most:
             was_cut = True
             break
-    found = found[:most]
-    found.reverse()
-    return msgspec.json.encode({"earliest": instants.show(earliest), "wasCut": was_cut, "changes": found})
+    entries = entries[:most]
+    entries.reverse()
+    return msgspec.json.encode({"earliest": instants.show(earliest), "wasCut": was_cut, "changes": entries})
 
 
 _TEXT = {"type": "string"}

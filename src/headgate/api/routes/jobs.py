@@ -154,9 +154,9 @@ def reported(
     """What is said at great length is cut, and taken all the same: the end of a job must not get lost for that. The
     secrets that the dispatch held are taken out."""
     document = msgspec.json.decode(dispatch.document) if dispatch is not None else {}
-    said = JobProgress(given.status, given.message, given.external_id, given.links)
-    said = said.scrubbed(credentials.scrubber_of(document))
-    return JobReported(job.id, said.status, said.message, said.external_id, dict(said.links))
+    progress = JobProgress(given.status, given.message, given.external_id, given.links)
+    progress = progress.scrubbed(credentials.scrubber_of(document))
+    return JobReported(job.id, progress.status, progress.message, progress.external_id, dict(progress.links))
 
 
 def take_report(change: JobReported, stored_job: records.Job, context: CommandContext) -> Reply:

@@ -19,7 +19,7 @@ from headgate.graph.reconcile import labels
 from headgate.graph.reconcile import operate as graph_orders
 from headgate.graph.reconcile.accepted_graphs import is_definition
 from headgate.kernel import documents, rendering
-from headgate.kernel.explanations import ExplanationTree, PartState
+from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.objects import Object
 from headgate.kernel.problems import Rejected
 from headgate.kubernetes.errors import ConflictError, InvalidError
@@ -27,13 +27,12 @@ from headgate.operator.observation import summaries
 from headgate.operator.observation.graphs import definition_of
 from headgate.operator.observation.one_object import SeenObject
 from headgate.workload.plan import operate as set_orders
-from headgate.workload.plan import set_states
+from headgate.workload.plan.operate import Edit, SetOrder
 
 MOST_PARTS = 20_000
 """Of a tree that is answered."""
 MOST_INSTANCES = 1_000
-LevelOrder = Literal["pause", "resume", "abort", "partition"]
-Edit = Callable[[Object], Object]
+LevelOrder = Literal[SetOrder, "partition"]
 _SAID: dict[LevelOrder, str] = {
     "pause": "is paused: nothing more moves until it is resumed",
     "resume": "is not paused any more",
@@ -46,8 +45,8 @@ ClusterRow = tuple[str, int, dict[str, Any]]
 async def list_clusters(call: Request) -> Answer:
     async def rows() -> list[ClusterRow]:
         connections = await cluster_questions.connections(call)
-        found = await cluster_questions.asked(call).reached(connections) if connections else []
-        return [_cluster_row(answer) for answer in found]
+        answers = await cluster_questions.asked(call).reached(connections) if connections else []
+        return [_cluster_row(answer) for answer in answers]
 
     return await lists.answer(call, lists.of_rows("cluster", rows))
 
@@ -93,16 +92,19 @@ async def _rows(call: Request, variable: Literal["workload", "graph"]) -> list[C
     answers = await (clusters.sets if variable == "workload" else clusters.graphs)(connections)
     wanted = call.query.get("cluster")
     viewer = cluster_questions.viewer(call)
-    found: list[ClusterRow] = []
+    cluster_rows: list[ClusterRow] = []
     for answer in answers:
         if wanted in (None, answer.connection.name):
             definitions = [held.item for held in answer.items if is_definition(held.item.key)]
-            shown = [held for held in answer.items if viewer.sees(held)]
+            held_objects = [held for held in answer.items if viewer.sees(held)]
             documents = [
-                _workload(held) if variable == "workload" else _graph(held, definitions) for held in shown
+                _workload(held) if variable == "workload" else _graph(held, definitions)
+                for held in held_objects
             ]
-            found += [(each["id"], held.item.created_at, each) for each, held in zip(documents, shown)]
-    return found
+            cluster_rows += [
+                (each["id"], held.item.created_at, each) for each, held in zip(documents, held_objects)
+            ]
+    return cluster_rows
 
 
 def _workload(held: HeldObject) -> dict[str, Any]:
@@ -188,10 +190,10 @@ async def _definition(call: Request, connection: ClusterConnection, held: HeldOb
 async def _seen(call: Request, connection: ClusterConnection, held: HeldObject) -> SeenObject:
     viewer = cluster_questions.viewer(call)
     asking = cluster_questions.asked(call).explain(connection, held, viewer)
-    found = await cluster_questions.answered(call, asking)
-    if found is None:
+    seen_object = await cluster_questions.answered(call, asking)
+    if seen_object is None:
         raise refusals.not_found("graph", cluster_questions.id_of_graph(held))
-    return found
+    return seen_object
 
 
 def _tree(tree: ExplanationTree) -> tuple[dict[str, Any], bool]:
@@ -213,23 +215,22 @@ def _until(tree: ExplanationTree, depth: int) -> ExplanationTree:
 
 async def order_set(action: LevelOrder, call: Request) -> Answer:
     given = call.body if call.body is not None else {}
-    edit: Edit
+    edit_for: Callable[[str], Edit]
     if action == "partition":
         asked = documents.read(bodies.PartitionInput, given)
-        reason, edit = asked.reason, partial(set_orders.partition, first=asked.partition)
+        partitioned = partial(set_orders.partition, first=asked.partition)
+        reason, edit_for = asked.reason, lambda _: partitioned
     else:
         reason = documents.read(bodies.ClusterOrderInput, given).reason
-        edit = {"pause": set_orders.pause, "resume": set_orders.resume, "abort": set_orders.abort}[action]
+        edit_for = partial(set_orders.edit_for, action)
     connection, held = await cluster_questions.find_set(call)
     state = summaries.of_set(held.item).state
-    if action == "abort" and state in set_states.WITHOUT_UPDATE:
-        raise refusals.conflict(
-            "There is no update", f"PodCliqueSet {held.item.name} is {state}: there is no update to abort"
-        )
-    if action == "abort" and state == PartState.ABORTED:
-        edit = _unchanged
+    refusal = set_orders.refusal(action, f"PodCliqueSet {held.item.name}", state)
+    if refusal is not None:
+        raise refusals.conflict("There is no update", refusal)
     id_ = cluster_questions.id_of_set(held)
-    return await _ordered(call, action, edit, _Ordered("workload", id_, connection, held, state, reason))
+    order = _Ordered("workload", id_, connection, held, state, reason)
+    return await _ordered(call, action, edit_for(state), order)
 
 
 async def order_graph(action: LevelOrder, call: Request) -> Answer:
@@ -242,10 +243,6 @@ async def order_graph(action: LevelOrder, call: Request) -> Answer:
     edit = graph_orders.pause if action == "pause" else graph_orders.resume
     id_ = cluster_questions.id_of_graph(held)
     return await _ordered(call, action, edit, _Ordered("graph", id_, connection, held, state, reason))
-
-
-def _unchanged(item: Object) -> Object:
-    return item
 
 
 class _Ordered(msgspec.Struct, frozen=True):
@@ -278,8 +275,8 @@ async def _ordered(call: Request, action: LevelOrder, edit: Edit, order: _Ordere
     except InvalidError as error:
         if error.problems:
             raise Rejected(error.problems) from None
-        said = error.message[: cluster_questions.LONGEST_ANSWER]
-        raise Refusal(422, "The cluster refuses", said) from None
+        message = error.message[: cluster_questions.LONGEST_ANSWER]
+        raise Refusal(422, "The cluster refuses", message) from None
     before = "" if is_changed else "; it was so before"
     document = cluster_views.OrderedView(
         order.id,

@@ -35,8 +35,8 @@ Given = bodies.ManifestsInput
 async def apply(call: Request) -> Answer:
     given, parsed = await (_read_aside(call) if large_bodies.is_large(call) else read(call))
     applying.check_permissions(call, parsed)
-    for one in parsed:
-        await selecting.check_object(call, one.object, one.path)
+    for manifest in parsed:
+        await selecting.check_object(call, manifest.object, manifest.path)
     if given.dry_run:
         return await _rehearsed(call, given, parsed)
     if len(parsed) <= MOST_AT_ONCE:
@@ -56,10 +56,10 @@ async def read(call: Request) -> tuple[Given, list[Manifest]]:
 
 async def _read_aside(call: Request) -> tuple[Given, list[Manifest]]:
     given, *parts = [part async for part in large_bodies.parts(call, PARSING)]
-    found: list[Manifest] = []
+    received: list[Manifest] = []
     for part in parts:
-        found += await asyncio.to_thread(_from_written, part)
-    return msgspec.json.decode(given, type=Given), found
+        received += await asyncio.to_thread(_from_written, part)
+    return msgspec.json.decode(given, type=Given), received
 
 
 class _Written(msgspec.Struct):
@@ -76,12 +76,12 @@ def written(given: Sequence[Manifest]) -> bytes:
 
 
 def _from_written(part: bytes) -> list[Manifest]:
-    found = []
-    for one in msgspec.json.decode(part, type=list[_Written]):
-        change = replica.decoded(bytes(one.change))
+    received = []
+    for entry in msgspec.json.decode(part, type=list[_Written]):
+        change = replica.decoded(bytes(entry.change))
         assert isinstance(change, Put)
-        found.append(Manifest(one.path, change.object, one.has_own_id))
-    return found
+        received.append(Manifest(entry.path, change.object, entry.has_own_id))
+    return received
 
 
 async def rehearse(call: Request) -> Answer:
@@ -166,8 +166,8 @@ async def diff(call: Request) -> Answer:
     if call.body is not None:
         given = await asyncio.to_thread(documents.read, bodies.DiffInput, call.body)
     parsed = secrecy.without_guesses(call, await applying.parse(call))
-    found = await replies.ask(call, partial(_compare, parsed, given, call.caller.user))
-    return Answer(200, {"differences": found})
+    compared = await replies.ask(call, partial(_compare, parsed, given, call.caller.user))
+    return Answer(200, {"differences": compared})
 
 
 def _compare(
@@ -188,8 +188,8 @@ def _objects(view: EngineView) -> list[Object]:
 
 def _described(call: Request, things: list[Object]) -> bytes:
     """To each as they see the objects one by one: secrets are for those who may write them."""
-    found = [secrecy.render(call, thing, manifests.describe) for thing in things]
-    return msgspec.json.encode({"manifests": found})
+    described = [secrecy.render(call, item, manifests.describe) for item in things]
+    return msgspec.json.encode({"manifests": described})
 
 
 ROUTES = (

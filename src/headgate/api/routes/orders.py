@@ -71,8 +71,8 @@ async def act_on_many(action: OperatorCommand, call: Request) -> Answer:
         given = documents.read(bodies.TargetsOrderInput, call.body)
     await selecting.check_body(call, call.body)
     if given.dry_run:
-        found = await replies.ask(call, lambda view: _preview(view, call, action, given))
-        return Answer(200, found)
+        preview = await replies.ask(call, lambda view: _preview(view, call, action, given))
+        return Answer(200, preview)
     return await replies.submit(call, partial(_act_on_many, call, action, given))
 
 
@@ -87,9 +87,9 @@ def _act_on_many(
     call: Request, action: OperatorCommand, given: bodies.TargetsOrderInput, context: CommandContext
 ) -> Reply:
     change = _change(context.engine, call, action, given)
-    found = order_previews.of(context.engine, change, context.now)
-    answer = _document(change, found, given.dry_run)
-    if all(one.problem is not None for one in found):
+    previews = order_previews.of(context.engine, change, context.now)
+    answer = _document(change, previews, given.dry_run)
+    if all(one.problem is not None for one in previews):
         with refusals.as_conflict(f"No target can {changes.ORDER_WORDS[action]}"):
             context.apply(change)
     else:
@@ -108,9 +108,9 @@ def _change(
     )
 
 
-def _document(change: changes.TargetsAction, found: list[OrderPreview], dry_run: bool) -> dict[str, Any]:
-    able = [one for one in found if one.problem is None]
-    refused = [one for one in found if one.problem is not None]
+def _document(change: changes.TargetsAction, previews: list[OrderPreview], dry_run: bool) -> dict[str, Any]:
+    able = [one for one in previews if one.problem is None]
+    refused = [one for one in previews if one.problem is not None]
     return {
         "action": change.action,
         "deployment": change.deployment,
@@ -123,8 +123,8 @@ def _document(change: changes.TargetsAction, found: list[OrderPreview], dry_run:
     }
 
 
-def _moved(one: OrderPreview) -> dict[str, Any]:
-    return {"name": one.target, "from": one.before, "to": one.after}
+def _moved(order_preview: OrderPreview) -> dict[str, Any]:
+    return {"name": order_preview.target, "from": order_preview.before, "to": order_preview.after}
 
 
 def _handler(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from headgate.api import finding
 from headgate.api.documents import bodies
 from headgate.api.http.calls import Request
-from headgate.api.routes import skips
+from headgate.api.routes import approvals, skips
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model import kinds
 from headgate.fleet.model.changes import (
@@ -17,7 +17,6 @@ from headgate.fleet.model.changes import (
     RejectVersion,
     SetVersionStatus,
     TargetsAction,
-    Vote,
 )
 
 PLANNED = "planned"
@@ -29,20 +28,12 @@ def changes_of(engine: Engine, given: bodies.PlanInput, call: Request) -> Iterat
     user = call.caller.user
     for order in given.orders:
         yield _order(engine, order, user)
-    for one in given.groups:
-        yield GroupAction(one.action, group=one.group.lower(), user=user)
+    for group in given.groups:
+        yield GroupAction(group.action, group=group.group.lower(), user=user)
     for status in given.statuses:
         yield _status(engine, status, user)
     for vote in given.approvals:
-        yield Vote(
-            finding.name_or_same(engine, kinds.DEPLOYMENT, vote.deployment),
-            vote.tag,
-            finding.name_or_same(engine, kinds.ENVIRONMENT, vote.environment),
-            user,
-            vote.status,
-            vote.reason,
-            call.principal.roles_in(call.workspace),
-        )
+        yield approvals.change_of(engine, vote, call)
     for skip in given.skips:
         yield skips.change_of(engine, skip, user)
     for id_ in given.ended_skips:

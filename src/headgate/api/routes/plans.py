@@ -94,7 +94,7 @@ def _planned(
     copy = prepared.copy
     ends_at = None if until is None else copy.now + until
     patience = time.monotonic() + LONGEST_SECONDS
-    found = planning.plan(
+    planned = planning.plan(
         copy.document,
         copy.ids,
         copy.now,
@@ -104,7 +104,7 @@ def _planned(
         assume=assume,
         is_enough=lambda: time.monotonic() > patience,
     )
-    return msgspec.json.encode({"differences": prepared.differences, **found.document()})
+    return msgspec.json.encode({"differences": prepared.differences, **planned.document()})
 
 
 ROUTES = (

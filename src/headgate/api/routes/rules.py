@@ -140,17 +140,17 @@ def _viewed(view: EngineView, call: Request) -> model.Policy:
 
 
 def _policy(engine: Engine, call: Request) -> model.Policy:
-    found = finding.required(engine, kinds.POLICY, call.path["policy"])
-    assert isinstance(found, model.Policy)
-    return found
+    known_policy = finding.required(engine, kinds.POLICY, call.path["policy"])
+    assert isinstance(known_policy, model.Policy)
+    return known_policy
 
 
 def _rule(policy: model.Policy, call: Request) -> model.Rule:
     reference = call.path["rule"]
-    found = policy.rule(reference.lower()) or policy.rule(reference)
-    if found is None:
+    known_rule = policy.rule(reference.lower()) or policy.rule(reference)
+    if known_rule is None:
         raise refusals.not_found(f"rule of {policy.name}", reference, [one.label for one in policy.rules])
-    return found
+    return known_rule
 
 
 _POSITION = Parameter(

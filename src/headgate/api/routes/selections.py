@@ -25,8 +25,8 @@ async def get_selection(call: Request) -> Answer:
         if problems:
             raise Rejected(problems)
         await selecting.check_body(call, {"selector": selector})
-    found = await replies.ask(call, partial(_reached, selector, call.query.get("deployment")))
-    return Answer(200, concerning.document(found))
+    concern = await replies.ask(call, partial(_reached, selector, call.query.get("deployment")))
+    return Answer(200, concerning.document(concern))
 
 
 def _reached(selector: str | None, deployment: str | None, view: EngineView) -> Concern:

@@ -22,15 +22,15 @@ async def begin(call: Request) -> Answer:
     if given.token is not None:
         credential = given.token.strip()
     else:
-        found = call.service.login_codes.redeem(given.code or "")
-        if found is None:
+        redeemed = call.service.login_codes.redeem(given.code or "")
+        if redeemed is None:
             raise Refusal(
                 401,
                 "The link is not valid",
                 "it works once, for ten minutes, at the server that made it; `headgate console` makes another one, or log in "
                 "with a token",
             )
-        credential = found
+        credential = redeemed
     authenticate = call.service.authenticate
     assert authenticate is not None
     principal = await authenticate(f"Bearer {credential}")

@@ -41,12 +41,12 @@ def _read(text: str, files: dict[str, str]) -> Scenario:
         raise Rejected(
             [Problem("scenario", f"has {length:,} characters{with_files}; allowed are {LONGEST_TEXT:,}")]
         )
-    found = scenario.read_all(manifests.read_documents(text, source="scenario"), files or None)
-    if len(found) != 1:
+    scenarios = scenario.read_all(manifests.read_documents(text, source="scenario"), files or None)
+    if len(scenarios) != 1:
         raise Rejected(
-            [Problem("scenario", f"holds {len(found)} documents of kind Scenario; allowed is one")]
+            [Problem("scenario", f"holds {len(scenarios)} documents of kind Scenario; allowed is one")]
         )
-    return found[0]
+    return scenarios[0]
 
 
 def _until(text: str | None, loaded: Scenario) -> Instant | None:

@@ -34,13 +34,13 @@ async def list_skips(call: Request) -> Answer:
 
 
 async def get_skip(call: Request) -> Answer:
-    found = await replies.ask(
-        call, lambda view: rollout_documents.of_skip(view.engine, _found(view.engine, call))
+    answered_document = await replies.ask(
+        call, lambda view: rollout_documents.of_skip(view.engine, _skip_of(view.engine, call))
     )
-    return replies.object_answer(found)
+    return replies.object_answer(answered_document)
 
 
-def _found(engine: Engine, call: Request) -> model.Skip:
+def _skip_of(engine: Engine, call: Request) -> model.Skip:
     skip = skips.get(engine, call.path["skip"])
     if skip is None:
         raise refusals.not_found("skip", call.path["skip"])
@@ -83,16 +83,16 @@ def change_of(engine: Engine, given: bodies.SkipInput, user: str) -> PutSkip:
 def _name(engine: Engine, kind: kinds.Kind, reference: str | None) -> str | None:
     if reference is None:
         return None
-    found = lookup.find(engine, kind, reference)
-    if found is None:
+    item = lookup.find(engine, kind, reference)
+    if item is None:
         raise Rejected([Problem(kind.variable, f"there is no {kind.singular} {reference[:300]!r}")])
-    return found.name
+    return item.name
 
 
 async def delete_skip(call: Request) -> Answer:
     def delete(context: CommandContext) -> Reply:
         engine = context.engine
-        skip = _found(engine, call)
+        skip = _skip_of(engine, call)
         written = rollout_documents.of_skip(engine, skip)
         replies.check_etag(call.if_match, replies.reply(200, written).body)
         context.apply(DeleteSkip(skip.id))

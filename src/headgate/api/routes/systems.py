@@ -48,16 +48,16 @@ async def _systems(call: Request) -> dict[str, dict[str, Any]]:
 def _all_of_them(
     workspace: str, described: Mapping[str, bytes], named: Iterable[str]
 ) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {name: msgspec.json.decode(body) for name, body in described.items()}
+    systems: dict[str, dict[str, Any]] = {name: msgspec.json.decode(body) for name, body in described.items()}
     for name in named:
-        found.setdefault(name, _undescribed(workspace, name))
-    return found
+        systems.setdefault(name, _undescribed(workspace, name))
+    return systems
 
 
 async def list_systems(call: Request) -> Answer:
     async def rows() -> list[tuple[str, int, dict[str, Any]]]:
-        found = await _systems(call)
-        return [(name, _created_at(system), system) for name, system in found.items()]
+        systems_by_name = await _systems(call)
+        return [(name, _created_at(system), system) for name, system in systems_by_name.items()]
 
     return await lists.answer(call, lists.of_rows("system", rows))
 
@@ -67,17 +67,17 @@ def _created_at(system: dict[str, Any]) -> int:
     return 0 if at is None else instants.parse(at)
 
 
-def _find(found: dict[str, dict[str, Any]], reference: str) -> dict[str, Any] | None:
-    by_id = (one for one in found.values() if one["id"] == reference.lower())
-    return found.get(reference) or next(by_id, None)
+def _find(systems_by_name: dict[str, dict[str, Any]], reference: str) -> dict[str, Any] | None:
+    by_id = (one for one in systems_by_name.values() if one["id"] == reference.lower())
+    return systems_by_name.get(reference) or next(by_id, None)
 
 
 async def get_system(call: Request) -> Answer:
     systems = await _systems(call)
-    found = _find(systems, call.path["system"])
-    if found is None:
+    system = _find(systems, call.path["system"])
+    if system is None:
         raise refusals.not_found("system", call.path["system"], systems.keys())
-    return replies.object_answer(found)
+    return replies.object_answer(system)
 
 
 async def put_system(call: Request) -> Answer:

@@ -66,9 +66,9 @@ def _add_reason(view: EngineView, row: dict[str, Any], is_asked: bool) -> None:
     if is_asked and row["state"] == "upToDate":
         desired, message = row["current"], ""
     elif is_asked:
-        found = view.engine.explain(row["name"], view.now)
-        desired, message = found.desired, found.message
-        at = rendering.render_or_none(found.next_evaluation_time)
+        explanation = view.engine.explain(row["name"], view.now)
+        desired, message = explanation.desired, explanation.message
+        at = rendering.render_or_none(explanation.next_evaluation_time)
     row["desired"], row["message"], row["nextEvaluationTime"] = desired, message, at
 
 
@@ -119,8 +119,8 @@ def _rows(
     scope = None if version is None else finding.version_of(engine, names["deployment"], version)
     chosen = TargetFilter(**names, version=scope, state=state_wanted)
     range_ = page.range_behind(position, count)
-    found = release_targets.listed(engine, chosen, range_, view.now, is_read=is_read)
-    return [(key, None if one is None else _row(view, *one, reasons)) for key, one in found]
+    listed = release_targets.listed(engine, chosen, range_, view.now, is_read=is_read)
+    return [(key, None if one is None else _row(view, *one, reasons)) for key, one in listed]
 
 
 def _row(
@@ -152,9 +152,9 @@ def _detail(view: EngineView, reference: str) -> dict[str, Any]:
     engine = view.engine
     name = finding.target(engine, reference).name
     explanation, record = engine.explain(name, view.now), release_targets.record(engine, name)
-    found = document(engine, name, view.now)
+    documented = document(engine, name, view.now)
     return {
-        **found,
+        **documented,
         "desired": explanation.desired,
         "message": explanation.message,
         "deployedAt": rendering.render_or_none(record.deployed_at),
@@ -171,10 +171,10 @@ async def explain_target(call: Request) -> Answer:
 
 def _explained(view: EngineView, reference: str, whole: bool) -> dict[str, Any]:
     target = finding.target(view.engine, reference)
-    found = evidence.explained(view.engine.explain(target.name, view.now), whole=whole)
+    explanation = evidence.explained(view.engine.explain(target.name, view.now), whole=whole)
     if view.warning is not None:
-        found["warnings"] = [view.warning, *found["warnings"]]
-    return found
+        explanation["warnings"] = [view.warning, *explanation["warnings"]]
+    return explanation
 
 
 async def list_variables_of_target(call: Request) -> Answer:

@@ -36,11 +36,11 @@ def _visible(call: Request, tokens: Iterable[Token]) -> list[Token]:
 
 async def list_tokens(call: Request) -> Answer:
     async def rows() -> list[tuple[str, int, dict[str, Any]]]:
-        found = _visible(call, await asyncio.to_thread(call.service.store.tokens, None))
+        visible_tokens = _visible(call, await asyncio.to_thread(call.service.store.tokens, None))
         uses = await asyncio.to_thread(authentication.last_uses, call.service.store)
         return [
             (f"{token.name}\n{token.id}", token.created_at, document(token, uses.get(token.id)))
-            for token in found
+            for token in visible_tokens
         ]
 
     return await lists.answer(call, lists.of_rows("token", rows))
@@ -112,11 +112,11 @@ def _check_lifetime(call: Request, given: bodies.TokenInput) -> None:
     """Otherwise a token that ends would make itself another one in time, for ever."""
     ends = call.principal.expires_at
     if ends is not None and (given.expires_at is None or given.expires_at > ends):
-        said = "never" if given.expires_at is None else rendering.render(given.expires_at)
+        lifetime = "never" if given.expires_at is None else rendering.render(given.expires_at)
         raise Refusal(
             403,
             "Not allowed",
-            f"expiresAt is {said}; this token ends at {rendering.render(ends)}, what it makes too",
+            f"expiresAt is {lifetime}; this token ends at {rendering.render(ends)}, what it makes too",
         )
 
 
@@ -131,9 +131,9 @@ def _store(token: Token, reply: Reply, call: Request, transaction: Transaction) 
     return reply, recording.entry(call, "created", KIND, token.name, None, after)
 
 
-def _meet(one: Token, other: Token) -> bool:
+def _meet(token: Token, other: Token) -> bool:
     """Whether the two can act in the same workspace."""
-    return one.workspace is None or other.workspace is None or one.workspace == other.workspace
+    return token.workspace is None or other.workspace is None or token.workspace == other.workspace
 
 
 async def delete_token(call: Request) -> Answer:
@@ -164,12 +164,12 @@ def _remove(call: Request, removed: list[str], transaction: Transaction) -> tupl
     reference = call.path["token"]
     visible = _visible(call, transaction.tokens())
     by_id = [token for token in visible if token.id == reference.lower()]
-    found = by_id or [token for token in visible if token.name == reference]
-    if not found:
+    named = by_id or [token for token in visible if token.name == reference]
+    if not named:
         raise refusals.not_found("token", reference, {token.name for token in visible})
-    if len(found) > 1:
+    if len(named) > 1:
         raise refusals.conflict("Several tokens have this name", f"name one of {reference!r} by its id")
-    token = found[0]
+    token = named[0]
     _keep_the_last_master(call, transaction.tokens(), token)
     transaction.remove_token(token.id)
     removed.append(token.id)

@@ -29,8 +29,8 @@ def document(workspace: Workspace) -> dict[str, Any]:
 
 
 async def _seen(call: Request) -> list[Workspace]:
-    found = await asyncio.to_thread(call.service.store.workspaces)
-    return [one for one in found if call.principal.sees(one.name)]
+    known_workspaces = await asyncio.to_thread(call.service.store.workspaces)
+    return [one for one in known_workspaces if call.principal.sees(one.name)]
 
 
 async def list_workspaces(call: Request) -> Answer:
@@ -45,10 +45,10 @@ async def _find(call: Request) -> Workspace:
     seen = await _seen(call)
     by_name = {one.name: one for one in seen}
     by_id = {one.id: one for one in seen}
-    found = by_name.get(reference) or by_id.get(reference.lower())
-    if found is None:
+    workspace = by_name.get(reference) or by_id.get(reference.lower())
+    if workspace is None:
         raise refusals.not_found("workspace", reference, by_name)
-    return found
+    return workspace
 
 
 async def get_workspace(call: Request) -> Answer:

@@ -13,26 +13,26 @@ from headgate.cel.core.values import NONE, Optional
 
 
 def field(operand: object, name: str) -> object:
-    found = _field(operand, name)
-    if found is MISSING:
+    value = _field(operand, name)
+    if value is MISSING:
         raise values.missing_key(name)
-    return found
+    return value
 
 
 def has_field(operand: object, name: str) -> bool:
-    found = _field(operand, name)
+    value = _field(operand, name)
     if isinstance(operand, Optional):
-        return isinstance(found, Optional) and found.present
-    return found is not MISSING
+        return isinstance(value, Optional) and value.present
+    return value is not MISSING
 
 
 def optional_field(operand: object, name: object) -> Optional:
     if not isinstance(name, str):
         raise values.no_overload("?.", operand, name)
-    found = _field(operand, name)
+    value = _field(operand, name)
     if isinstance(operand, Optional):
-        return cast(Optional, found)
-    return NONE if found is MISSING else Optional(found)
+        return cast(Optional, value)
+    return NONE if value is MISSING else Optional(value)
 
 
 def _field(operand: object, name: str) -> object:
@@ -55,9 +55,9 @@ def _field(operand: object, name: str) -> object:
 def index(operand: object, key: object) -> object:
     if isinstance(operand, Optional):
         return optional_index(operand, key)
-    found = _element(operand, key)
-    if found is not MISSING:
-        return found
+    element = _element(operand, key)
+    if element is not MISSING:
+        return element
     if values.kind(operand) == "list":
         raise MissingKey(f"index out of range: {values.render_key(key)}")
     raise values.missing_key(key)
@@ -68,8 +68,8 @@ def optional_index(operand: object, key: object) -> Optional:
         return optional_index(operand.content, key) if operand.present else NONE
     if isinstance(operand, Mapping) and not equality.is_key(key):
         return NONE
-    found = _element(operand, key)
-    return NONE if found is MISSING else Optional(found)
+    element = _element(operand, key)
+    return NONE if element is MISSING else Optional(element)
 
 
 def _element(operand: object, key: object) -> object:

@@ -30,9 +30,9 @@ def find(mapping: Mapping[object, object], key: object) -> object:
         return mapping.get(key, MISSING)
     if not is_key(key):
         raise EvaluationError(f"unsupported key type: {values.kind(key)}")
-    found = mapping.get(key, MISSING)
-    if found is MISSING or key not in (0, 1):
-        return found
+    mapped = mapping.get(key, MISSING)
+    if mapped is MISSING or key not in (0, 1):
+        return mapped
     of_bool = type(key) is bool
     return next(
         (value for each, value in mapping.items() if each == key and (type(each) is bool) is of_bool), MISSING

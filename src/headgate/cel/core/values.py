@@ -135,8 +135,8 @@ NUMBERS: Final = frozenset(("int", "uint", "double"))
 
 def kind(value: object) -> str:
     """The name of a value's CEL type; a Python type that CEL does not know is an `object`."""
-    found = _kinds.get(type(value))
-    return found if found is not None else _kind_of_relative(value)
+    known = _kinds.get(type(value))
+    return known if known is not None else _kind_of_relative(value)
 
 
 def _kind_of_relative(value: object) -> str:

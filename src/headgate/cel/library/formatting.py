@@ -109,5 +109,5 @@ def _text(meter: Meter, value: Any) -> str:
 
 
 def _map_text(meter: Meter, value: Mapping[object, object]) -> str:
-    shown = sorted((_text(meter, key), _text(meter, each)) for key, each in value.items())
-    return f"{{{', '.join(f'{key}: {each}' for key, each in shown)}}}"
+    pairs = sorted((_text(meter, key), _text(meter, each)) for key, each in value.items())
+    return f"{{{', '.join(f'{key}: {each}' for key, each in pairs)}}}"

@@ -41,8 +41,8 @@ def compiled(pattern: str) -> Any:
         return re2.compile(pattern, _options())
     except (re2.error, UnicodeError) as error:
         reason = error.args[0] if error.args else "not understood"
-        shown = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        raise EvaluationError(f"regular expression {values.render_key(pattern)}: {shown}") from None
+        cause = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        raise EvaluationError(f"regular expression {values.render_key(pattern)}: {cause}") from None
 
 
 def _compiled(meter: Meter, pattern: str) -> Any:
@@ -65,11 +65,11 @@ def _replace(meter: Meter, value: object, pattern: object, by: object, limit: ob
     text, expression, rewrite = (checks.text("regex.replace", each) for each in (value, pattern, by))
     most = checks.integer("regex.replace", limit)
     meter.charge(len(text) // 4)
-    found = _compiled(meter, expression)
-    parts = _rewrite_parts(rewrite, found.groups)
+    program = _compiled(meter, expression)
+    parts = _rewrite_parts(rewrite, program.groups)
     pieces: list[str] = []
     end = 0
-    for count, match in enumerate(found.finditer(text)):
+    for count, match in enumerate(program.finditer(text)):
         if 0 <= most <= count:
             break
         meter.charge(FOUND_STEPS)
@@ -106,8 +106,8 @@ def _captured(match: Any, groups: int) -> str | None:
     return captured
 
 
-def _single_group(function: str, found: Any) -> int:
-    groups: int = found.groups
+def _single_group(function: str, pattern: Any) -> int:
+    groups: int = pattern.groups
     if groups > 1:
         raise EvaluationError(f"{function}: the pattern has {groups} groups; one or none is allowed")
     return groups
@@ -117,9 +117,9 @@ def _single_group(function: str, found: Any) -> int:
 def _extract(meter: Meter, value: object, pattern: object) -> Optional:
     text, expression = checks.text("regex.extract", value), checks.text("regex.extract", pattern)
     meter.charge(len(text) // 4)
-    found = _compiled(meter, expression)
-    groups = _single_group("regex.extract", found)
-    match = found.search(text)
+    program = _compiled(meter, expression)
+    groups = _single_group("regex.extract", program)
+    match = program.search(text)
     captured = None if match is None else _captured(match, groups)
     return values.NONE if captured is None else Optional(captured)
 
@@ -128,10 +128,10 @@ def _extract(meter: Meter, value: object, pattern: object) -> Optional:
 def _extract_all(meter: Meter, value: object, pattern: object) -> list[object]:
     text, expression = checks.text("regex.extractAll", value), checks.text("regex.extractAll", pattern)
     meter.charge(len(text) // 4)
-    found = _compiled(meter, expression)
-    groups = _single_group("regex.extractAll", found)
+    program = _compiled(meter, expression)
+    groups = _single_group("regex.extractAll", program)
     extracted: list[object] = []
-    for match in found.finditer(text):
+    for match in program.finditer(text):
         meter.charge(FOUND_STEPS)
         captured = _captured(match, groups)
         if captured is not None:

@@ -35,11 +35,11 @@ _TEXT_LIMIT = 200
 
 
 def parsed_timestamp(text: str) -> datetime:
-    found = _TIMESTAMP.match(text) if len(text) <= _TEXT_LIMIT else None
-    if found is None:
+    match = _TIMESTAMP.match(text) if len(text) <= _TEXT_LIMIT else None
+    if match is None:
         raise EvaluationError(f"{values.render_key(text)} is not a timestamp such as 2030-01-31T08:00:00Z")
-    fraction, sign, hours, minutes = found.group(7, 8, 9, 10)
-    year, month, day, hour, minute, second = map(int, found.group(1, 2, 3, 4, 5, 6))
+    fraction, sign, hours, minutes = match.group(7, 8, 9, 10)
+    year, month, day, hour, minute, second = map(int, match.group(1, 2, 3, 4, 5, 6))
     leap = second == 60
     try:
         moment = datetime(year, month, day, hour, minute, second - leap, tzinfo=UTC)
@@ -57,15 +57,15 @@ def parsed_timestamp(text: str) -> datetime:
 def parsed_duration(text: str) -> timedelta:
     if text in ("0", "+0", "-0"):
         return timedelta()
-    found = _DURATION.match(text) if len(text) <= _TEXT_LIMIT else None
-    if found is None:
+    match = _DURATION.match(text) if len(text) <= _TEXT_LIMIT else None
+    if match is None:
         raise EvaluationError(f"{values.render_key(text)} is not a duration such as 1h30m, 90s or 250ms")
     total = 0
     for whole, fraction, unit in _DURATION_PART.findall(text):
         total += int(whole or "0") * _UNITS[unit]
         if fraction:
             total += int(fraction) * _UNITS[unit] // 10 ** len(fraction)
-    return values.duration(-total if found.group(1) == "-" else total)
+    return values.duration(-total if match.group(1) == "-" else total)
 
 
 def _fraction(nanoseconds: int) -> str:

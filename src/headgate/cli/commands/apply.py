@@ -72,9 +72,12 @@ def _print(answer: Any, form: str, note: str) -> None:
         output.echo_lines(f"{one['kind']}/{one['name']}" for one in results)
     else:
         lines = [[tables.printable(f"{one['kind']} {one['name']}"), one["action"]] for one in results]
-        for line, one in zip(tables.aligned(lines, states=(1,), paint=terminal.of_state), results):
+        for line, applied in zip(tables.aligned(lines, states=(1,), paint=terminal.of_state), results):
             click.echo(line)
-            for more in [*concerns.lines(one.get("concerns")), *([one["note"]] if one.get("note") else [])]:
+            for more in [
+                *concerns.lines(applied.get("concerns")),
+                *([applied["note"]] if applied.get("note") else []),
+            ]:
                 click.echo(f"  {tables.printable(more)}")
         click.echo(_summary([one["action"] for one in results]) + note)
 

@@ -106,12 +106,12 @@ class _Deleter:
     def _preview(self, kind: Collection, name: str) -> None:
         if kind.kind is None:
             raise failures.misused(f"KIND: {kind.collection} cannot be looked at before they are deleted")
-        found = self._send(kind, name, {"dryRun": "true"})
+        preview = self._send(kind, name, {"dryRun": "true"})
         sentence = f"{kind.singular} {name} would be deleted (dry run, nothing deleted)"
-        if found["neededBy"]:
+        if preview["neededBy"]:
             self.would_be_refused = True
-            sentence = f"{kind.singular} {name} cannot be deleted: {found['neededBy']}"
-        output.result(found, self._form, concerns.message_of(sentence, found), name)
+            sentence = f"{kind.singular} {name} cannot be deleted: {preview['neededBy']}"
+        output.result(preview, self._form, concerns.message_of(sentence, preview), name)
 
     def say(self, kind: Collection, name: str, what: str, answer: dict[str, Any] | None = None) -> None:
         document = {"kind": kind.singular, "name": name, "action": what}

@@ -43,8 +43,8 @@ def command(
     if deleted:
         more["deletions"] = options.deletion_inputs(deleted)
     answer = apply.send(client, "diff", paths, reason=None, **more)
-    shown = [one for one in answer["differences"] if one["action"] != "unchanged"]
-    changed = [one for one in shown if one["action"] != "kept"]
+    differences_shown = [one for one in answer["differences"] if one["action"] != "unchanged"]
+    changed = [one for one in differences_shown if one["action"] != "kept"]
     if form == "json":
         output.echo_json(answer)
     elif form == "yaml":
@@ -52,7 +52,7 @@ def command(
     elif form == "name":
         output.echo_lines(f"{one['kind']}/{one['name']}" for one in changed)
     else:
-        output.echo_lines(_lines(shown))
+        output.echo_lines(_lines(differences_shown))
         click.echo(_summary(answer["differences"]))
     if exit_code and changed:
         raise SystemExit(exit_codes.UNREADABLE)
@@ -62,8 +62,8 @@ def _lines(changed: list[dict[str, Any]]) -> Iterator[str]:
     """As a plan shows them, but every single one."""
     from headgate.screens import plan_text
 
-    for one in changed:
-        yield from plan_text.render_differences([one])
+    for difference in changed:
+        yield from plan_text.render_differences([difference])
 
 
 def _summary(differences: list[dict[str, Any]]) -> str:

@@ -30,14 +30,14 @@ def command(client: ApiClient, ahead: str | None, form: str) -> None:
         sentence = f"the time of {ahead} was taken back from {repaired['was']} to {repaired['now']}"
         output.result(repaired, form, sentence, sentence)
         return
-    found = client.get(path("checks"), scoped=False)
+    answer = client.get(path("checks"), scoped=False)
     if form in ("json", "yaml"):
-        output.result(found, form, "", "")
+        output.result(answer, form, "", "")
     else:
-        for check in found["checks"]:
+        for check in answer["checks"]:
             for line in _lines(check):
                 click.echo(line)
-    if any(check["status"] == "problem" for check in found["checks"]):
+    if any(check["status"] == "problem" for check in answer["checks"]):
         raise SystemExit(_FAILED)
 
 

@@ -43,12 +43,12 @@ def command(client: ApiClient, target: str, environment: str | None, form: str) 
 
 def _explain_deployment(client: ApiClient, name: str, environment: str | None, form: str) -> None:
     query = {} if environment is None else {"environment": environment}
-    found: dict[str, Any] = client.get(path("deployments", name, "explain"), query)
+    answer: dict[str, Any] = client.get(path("deployments", name, "explain"), query)
     output.result(
-        found,
+        answer,
         form,
         lambda: "\n".join(
-            explanation_text.of_deployment(tables.printable_document(found), pairs.now(), _width())
+            explanation_text.of_deployment(tables.printable_document(answer), pairs.now(), _width())
         ),
         name,
     )

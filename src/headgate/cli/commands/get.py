@@ -46,6 +46,6 @@ def command(
         return
     items = listing.fetch(client, chosen, names, query)
     if len(names) == 1:
-        output.one(chosen, items[0], form, header=not no_headers)
+        output.single_row(chosen, items[0], form, header=not no_headers)
     else:
         output.rows(chosen, items, form, header=not no_headers)

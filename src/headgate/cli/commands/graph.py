@@ -54,9 +54,9 @@ def status(place: ClusterLocation, target: str | None, form: str) -> None:
         return
 
     async def all_of(cluster: AskedCluster) -> list[tuple[str, ExplanationTree]]:
-        found = await graphs.definitions(cluster.client, cluster.discovery)
-        seen = await graphs.observe(cluster.client, cluster.discovery, found)
-        trees = ((item.name, seen.explain(item.key, pairs.now())) for item in found)
+        known = await graphs.definitions(cluster.client, cluster.discovery)
+        seen = await graphs.observe(cluster.client, cluster.discovery, known)
+        trees = ((item.name, seen.explain(item.key, pairs.now())) for item in known)
         return [(name, tree) for name, tree in trees if tree is not None]
 
     cluster_trees.rows(place.ask(all_of), form, "no ResourceGraphDefinitions")
@@ -142,16 +142,16 @@ def abort(place: ClusterLocation, target: str, form: str) -> None:
     """
 
     async def ordered(cluster: AskedCluster) -> tuple[ExplanationTree, bool]:
-        found, tree = await _explained(cluster, target)
+        asked, tree = await _explained(cluster, target)
         number = tree.part.revision if tree.part is not None else None
         if number is None or tree.state is PartState.PROPAGATED:
             raise failures.CommandFailure(f"{tree.subject} is {tree.state}: there is no propagation to abort")
         edit = functools.partial(operate.abort, number=number)
-        return tree, await orders.order(cluster.client, found.resource, found.item, edit)
+        return tree, await orders.order(cluster.client, asked.resource, asked.item, edit)
 
     tree, is_changed = place.ask(ordered)
-    said = "is aborted: what is not yet moved keeps its revision until the spec is edited"
-    cluster_trees.ordered(target, tree, said, form, is_changed=is_changed)
+    outcome = "is aborted: what is not yet moved keeps its revision until the spec is edited"
+    cluster_trees.ordered(target, tree, outcome, form, is_changed=is_changed)
 
 
 class _Found(msgspec.Struct, frozen=True):
@@ -163,23 +163,23 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 def _order(
-    place: ClusterLocation, target: str, form: str, edit: Callable[[Object], Object], said: str
+    place: ClusterLocation, target: str, form: str, edit: Callable[[Object], Object], outcome: str
 ) -> None:
     async def ordered(cluster: AskedCluster) -> tuple[ExplanationTree, bool]:
-        found, tree = await _explained(cluster, target)
-        return tree, await orders.order(cluster.client, found.resource, found.item, edit)
+        asked, tree = await _explained(cluster, target)
+        return tree, await orders.order(cluster.client, asked.resource, asked.item, edit)
 
     tree, is_changed = place.ask(ordered)
-    cluster_trees.ordered(target, tree, said, form, is_changed=is_changed)
+    cluster_trees.ordered(target, tree, outcome, form, is_changed=is_changed)
 
 
 async def _explained(cluster: AskedCluster, target: str) -> tuple[_Found, ExplanationTree]:
-    found = await _find(cluster, target)
-    seen = await graphs.observe(cluster.client, cluster.discovery, [found.definition])
-    tree = seen.explain(found.item.key, pairs.now())
+    asked = await _find(cluster, target)
+    seen = await graphs.observe(cluster.client, cluster.discovery, [asked.definition])
+    tree = seen.explain(asked.item.key, pairs.now())
     if tree is None:
-        raise failures.CommandFailure(f"{found.item.kind} {found.item.name} is on its way out")
-    return found, tree
+        raise failures.CommandFailure(f"{asked.item.kind} {asked.item.name} is on its way out")
+    return asked, tree
 
 
 async def _find(cluster: AskedCluster, target: str) -> _Found:

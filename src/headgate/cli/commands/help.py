@@ -9,11 +9,11 @@ from headgate.cli import main
 def command(context: click.Context, words: tuple[str, ...]) -> None:
     """Shows the help of a command, or of all of them: `headgate help token create`."""
     parent = context.find_root()
-    found: click.Command = parent.command
+    described: click.Command = parent.command
     for word in words:
-        inner = found.get_command(parent, word) if isinstance(found, click.Group) else None
+        inner = described.get_command(parent, word) if isinstance(described, click.Group) else None
         if inner is None:
             context.fail(main.unknown_command(" ".join(words)))
         parent = click.Context(inner, parent=parent, info_name=word)
-        found = inner
-    click.echo(found.get_help(parent))
+        described = inner
+    click.echo(described.get_help(parent))

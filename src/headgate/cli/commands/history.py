@@ -51,18 +51,18 @@ def command(
     with ApiClient(client.connection, timeout_seconds=TIMEOUT_SECONDS, attempts=client.attempts) as asking:
         if since is not None:
             span = {"since": _moment(since), "until": None if until is None else _moment(until)}
-            found = asking.get(path("history", "changes"), {**query, **span})
-            shown = partial(_changes, tables.printable_document(found))
-            output.result(found, form, shown, str(span["since"]))
+            answer = asking.get(path("history", "changes"), {**query, **span})
+            text = partial(_changes, tables.printable_document(answer))
+            output.result(answer, form, text, str(span["since"]))
             return
-        found = asking.get(path("history"), {**query, "at": _moment(str(at))})
-    output.result(found, form, lambda: _printed(tables.printable_document(found)), found["at"])
+        answer = asking.get(path("history"), {**query, "at": _moment(str(at))})
+    output.result(answer, form, lambda: _printed(tables.printable_document(answer)), answer["at"])
 
 
-def _changes(found: dict[str, Any]) -> str:
-    rows = [[one["at"], one["name"], *_change(one["table"], one["row"])] for one in found["changes"]]
+def _changes(answer: dict[str, Any]) -> str:
+    rows = [[one["at"], one["name"], *_change(one["table"], one["row"])] for one in answer["changes"]]
     lines = tables.aligned([["AT", "NAME", "IS", "RUNS"], *rows]) if rows else ["nothing has changed"]
-    if found["wasCut"]:
+    if answer["wasCut"]:
         lines.append("What was before is not shown: it is too much, or no longer kept.")
     return "\n".join(lines)
 
@@ -83,19 +83,19 @@ def _moment(text: str) -> str:
         return text
 
 
-def _printed(found: dict[str, Any]) -> str:
-    counts = Counter(target["state"] for target in found["targets"])
-    said = ", ".join(f"{count} {state}" for state, count in sorted(counts.items())) or "no targets"
-    lines = [f"{found['at']}: {said}", "", *_targets(found["targets"])]
-    if found["groups"]:
+def _printed(answer: dict[str, Any]) -> str:
+    counts = Counter(target["state"] for target in answer["targets"])
+    summary = ", ".join(f"{count} {state}" for state, count in sorted(counts.items())) or "no targets"
+    lines = [f"{answer['at']}: {summary}", "", *_targets(answer["targets"])]
+    if answer["groups"]:
         rows = [
-            [one["policy"], one["environment"], one["resource"], one["status"]] for one in found["groups"]
+            [one["policy"], one["environment"], one["resource"], one["status"]] for one in answer["groups"]
         ]
         lines += ["", *tables.aligned([["GROUP OF", "ENVIRONMENT", "RESOURCE", "STATUS"], *rows])]
-    if found["budgets"]:
+    if answer["budgets"]:
         rows = [
             [one["policy"], one["rule"], one["environment"] or NOTHING, f"{one['used']} of {one['limit']}"]
-            for one in found["budgets"]
+            for one in answer["budgets"]
         ]
         lines += ["", *tables.aligned([["BUDGET OF", "RULE", "ENVIRONMENT", "USED"], *rows])]
     return "\n".join(lines)

@@ -45,10 +45,10 @@ def _job(client: ApiClient, name: str) -> str:
     targets.check_name(name)
     deployment, environment, resource = name.split("/", 2)
     asked = {"deployment": deployment, "environment": environment, "resource": resource, "limit": 1}
-    found = client.get(path("jobs"), asked)["items"]
-    if not found:
+    items = client.get(path("jobs"), asked)["items"]
+    if not items:
         raise failures.CommandFailure(f"{name} has no job yet")
-    return str(found[0]["id"])
+    return str(items[0]["id"])
 
 
 def _pages(client: ApiClient, place: str) -> Iterator[dict[str, Any]]:

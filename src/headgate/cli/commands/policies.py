@@ -21,10 +21,10 @@ def text(client: ApiClient, name: str, form: str) -> None:
 
     Exit codes: 0 said; 1 there is no such policy; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.
     """
-    found: dict[str, Any] = client.get(path("policies", name, "text"))
-    output.result(found, form, lambda: _printed(tables.printable_document(found)), name)
+    answer: dict[str, Any] = client.get(path("policies", name, "text"))
+    output.result(answer, form, lambda: _printed(tables.printable_document(answer)), name)
 
 
-def _printed(found: dict[str, Any]) -> str:
-    rules = tables.aligned([[f"  {rule['name']}", rule["text"]] for rule in found["rules"]])
-    return "\n".join([f"{found['policy']}: {found['text']}", *rules])
+def _printed(answer: dict[str, Any]) -> str:
+    rules = tables.aligned([[f"  {rule['name']}", rule["text"]] for rule in answer["rules"]])
+    return "\n".join([f"{answer['policy']}: {answer['text']}", *rules])

@@ -61,13 +61,13 @@ def command(
 
 
 def _limits(option: str, given: tuple[str, ...]) -> dict[str, object]:
-    found = pairs.values(option, given)
-    for what, number in found.items():
+    limits = pairs.values(option, given)
+    for what, number in limits.items():
         if what not in HISTORIES:
             raise failures.misused(f'{option}: is for "{what}"; allowed are {", ".join(HISTORIES)}')
         if isinstance(number, bool) or not isinstance(number, int | float):
             raise failures.misused(f'{option}: {what} is "{number}"; allowed is a number')
-    return found
+    return limits
 
 
 def _forgets_more(before: Retention, wanted: Retention) -> bool:

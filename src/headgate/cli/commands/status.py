@@ -24,19 +24,21 @@ def command(client: ApiClient, deployments: tuple[str, ...], form: str) -> None:
     answer = client.get(path("status"))
     if _is_moving(answer):
         _foresee(client, answer)
-    shown = listing.deployments_named(answer["deployments"], deployments)
+    deployments_shown = listing.deployments_named(answer["deployments"], deployments)
     if form == "json":
-        output.echo_json({**answer, "deployments": shown})
+        output.echo_json({**answer, "deployments": deployments_shown})
     elif form == "yaml":
-        output.echo_yaml([{**answer, "deployments": shown}])
+        output.echo_yaml([{**answer, "deployments": deployments_shown}])
     elif form == "name":
         output.echo_lines(
-            f"{one['name']}/{environment['name']}" for one in shown for environment in one["environments"]
+            f"{one['name']}/{environment['name']}"
+            for one in deployments_shown
+            for environment in one["environments"]
         )
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         output.echo_lines(
-            status_text.render(shown, wide=form == "wide", width=width, cut_to=terminal.width())
+            status_text.render(deployments_shown, wide=form == "wide", width=width, cut_to=terminal.width())
         )
         output.echo_lines(f"warning: {tables.printable(one)}" for one in answer.get("warnings") or ())
 

@@ -133,10 +133,10 @@ class TargetsOrderGiven(msgspec.Struct, frozen=True):
     form: str
 
     def give(self, action: str, target: str, body: dict[str, str | None], what: str) -> None:
-        said = {key: value for key, value in body.items() if value is not None}
-        said |= options.with_reason(self.reason) or {}
+        given = {key: value for key, value in body.items() if value is not None}
+        given |= options.with_reason(self.reason) or {}
         if self.environment is not None:
-            self._give_to_many(action, target, {**said, "environment": self.environment})
+            self._give_to_many(action, target, {**given, "environment": self.environment})
             return
         if self.selector is not None or self.dry_run:
             raise failures.misused(
@@ -148,7 +148,7 @@ class TargetsOrderGiven(msgspec.Struct, frozen=True):
                 f'TARGET: is "{target}"; name one as deployment/environment/resource, or give -e ENVIRONMENT for those of '
                 "a deployment there"
             )
-        answer = self.client.send("POST", path("release-targets", target, action), said or None)
+        answer = self.client.send("POST", path("release-targets", target, action), given or None)
         output.result(answer, self.form, f"{target} {what}; see `headgate explain {target}`", target)
 
     def _give_to_many(self, action: str, deployment: str, body: dict[str, Any]) -> None:

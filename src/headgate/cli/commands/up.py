@@ -122,15 +122,15 @@ def _discovered(
 
     workspace = str(context.meta.get("discover_workspace") or "default")
     prefix = str(context.meta.get("discover_prefix") or "")
-    found = []
+    discovered = []
     for text in given:
         cluster, _, name = text.rpartition("=") if "=" in text else (text, "", text)
         if not cluster or not name:
             raise failures.misused(f'--discover: is "{text}"; allowed is CONTEXT or CONTEXT=NAME')
-        found.append(DiscoveredCluster(cluster, name, workspace, prefix.replace(_CLUSTER, name)))
-    if len({each.provider for each in found}) < len(found):
+        discovered.append(DiscoveredCluster(cluster, name, workspace, prefix.replace(_CLUSTER, name)))
+    if len({each.provider for each in discovered}) < len(discovered):
         raise failures.misused("--discover: two clusters have one name")
-    return tuple(found)
+    return tuple(discovered)
 
 
 def _remember(context: click.Context, parameter: click.Parameter, given: str) -> str:
@@ -226,8 +226,7 @@ def start(
     from headgate.cli import data_folder, serving
     from headgate.cli.main import refuse
     from headgate.kernel.problems import Rejected
-    from headgate.store.migrations import NewerSchemaError
-    from headgate.store.port import UnavailableError
+    from headgate.store.port import NewerSchemaError, UnavailableError
 
     tracing.configure_from_environment()
     with serving.logging_to_stderr(log_level), contextlib.ExitStack() as stack:
@@ -311,8 +310,8 @@ def _oidc_config(file: Path) -> Any:
     from headgate.kernel.problems import Rejected
 
     try:
-        found = manifests.read_documents(file.read_text("utf-8"), source=str(file))
-        return documents.read(OidcConfig, found[0].value if found else {}, "")
+        text_documents = manifests.read_documents(file.read_text("utf-8"), source=str(file))
+        return documents.read(OidcConfig, text_documents[0].value if text_documents else {}, "")
     except Rejected as rejected:
         refuse([f"{file}: {problem}" for problem in rejected.problems])
     except OSError as error:

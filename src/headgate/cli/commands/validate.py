@@ -37,11 +37,11 @@ def command(paths: tuple[str, ...], more: tuple[str, ...]) -> None:
             sources.append(validation.Source(name, manifests.read_documents(text, source=name), folder))
         except Rejected as rejected:
             unreadable += rejected.problems
-    found = validation.check(sources)
-    for warning in found.warnings:
+    report = validation.check(sources)
+    for warning in report.warnings:
         click.echo(str(warning), err=True)
     count = sum(len(source.documents) for source in sources)
-    _report([*unreadable, *found.problems], count, [*paths, *more])
+    _report([*unreadable, *report.problems], count, [*paths, *more])
 
 
 def _report(problems: "list[Problem]", count: int, paths: list[str]) -> None:

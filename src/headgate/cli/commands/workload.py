@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import click
 
 from headgate.cli import cluster_trees, cluster_watching, clusters, failures, options, pairs
 from headgate.cli.clusters import AskedCluster, ClusterLocation
-from headgate.kernel.explanations import ExplanationTree, PartState
+from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.objects import Object
 from headgate.kubernetes import objects
 from headgate.kubernetes.errors import NotFoundError
@@ -16,7 +14,8 @@ from headgate.kubernetes.resources import ApiResource
 from headgate.operator.crds import workloads as kinds
 from headgate.operator.observation import listing, news, orders, sets
 from headgate.operator.observation.news import HeardOf
-from headgate.workload.plan import operate, set_states
+from headgate.workload.plan import operate
+from headgate.workload.plan.operate import SetOrder
 
 _NAME = click.argument("name")
 
@@ -92,7 +91,7 @@ def pause(place: ClusterLocation, name: str, form: str) -> None:
     Exit codes: 0 paused; 1 there is no such set, or it is refused; 2 called wrongly; 4 the cluster cannot be reached;
     5 not allowed.
     """
-    _order(place, name, form, operate.pause, "is paused: nothing more is taken down until it is resumed")
+    _order(place, name, form, "pause", "is paused: nothing more is taken down until it is resumed")
 
 
 @command.command("resume")
@@ -105,7 +104,7 @@ def resume(place: ClusterLocation, name: str, form: str) -> None:
     Exit codes: 0 resumed; 1 there is no such set, or it is refused; 2 called wrongly; 4 the cluster cannot be reached;
     5 not allowed.
     """
-    _order(place, name, form, operate.resume, "is not paused any more")
+    _order(place, name, form, "resume", "is not paused any more")
 
 
 @command.command("abort")
@@ -118,35 +117,24 @@ def abort(place: ClusterLocation, name: str, form: str) -> None:
     Exit codes: 0 aborted; 1 there is no such set, no update is under way, or it is refused; 2 called wrongly; 4 the
     cluster cannot be reached; 5 not allowed.
     """
-    said = "is aborted: what is not yet moved keeps its revision until the template changes"
-    _order(place, name, form, operate.abort, said, _refuse_without_update)
+    outcome = "is aborted: what is not yet moved keeps its revision until the template changes"
+    _order(place, name, form, "abort", outcome)
 
 
-def _refuse_without_update(tree: ExplanationTree) -> None:
-    if tree.state in set_states.WITHOUT_UPDATE:
-        raise failures.CommandFailure(f"{tree.subject} is {tree.state}: there is no update to abort")
-
-
-def _order(
-    place: ClusterLocation,
-    name: str,
-    form: str,
-    edit: Callable[[Object], Object],
-    said: str,
-    check: Callable[[ExplanationTree], None] = lambda _: None,
-) -> None:
+def _order(place: ClusterLocation, name: str, form: str, order: SetOrder, outcome: str) -> None:
     """Says what it concerned: how far the set was when it was ordered."""
 
     async def ordered(cluster: AskedCluster) -> tuple[ExplanationTree, bool]:
         item, tree = await _seen(cluster, name)
-        check(tree)
-        if tree.state is PartState.ABORTED and edit is operate.abort:
-            return tree, False
+        refusal = operate.refusal(order, tree.subject, tree.state)
+        if refusal is not None:
+            raise failures.CommandFailure(refusal)
+        edit = operate.edit_for(order, tree.state)
         resource = await listing.own_kind(cluster.discovery, kinds.SET.api_version, kinds.SET.kind)
         return tree, await orders.order(cluster.client, resource, item, edit)
 
     tree, is_changed = place.ask(ordered)
-    cluster_trees.ordered(name, tree, said, form, is_changed=is_changed)
+    cluster_trees.ordered(name, tree, outcome, form, is_changed=is_changed)
 
 
 async def _seen(cluster: AskedCluster, name: str) -> tuple[Object, ExplanationTree]:

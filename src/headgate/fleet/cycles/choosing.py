@@ -124,8 +124,8 @@ def hook_locks(choices: Choices, site: Site, blockers: Blockers) -> tuple[Locks,
 
 def hooks_alone(state: State, site: Site, now: Instant, blockers: Blockers) -> tuple[Locks, list[str]]:
     """Of a cycle that locks nothing new: the newest allowed version of each hook, and the hooks that have none."""
-    found = {name: newest_hook(state, site.members[name], now, blockers) for name in _hooks(site)}
-    locks = {name: version for name, version in found.items() if version is not None}
+    newest = {name: newest_hook(state, site.members[name], now, blockers) for name in _hooks(site)}
+    locks = {name: version for name, version in newest.items() if version is not None}
     return locks, _missing(site, locks, blockers)
 
 

@@ -21,14 +21,14 @@ Fresh = dict[str, list[VersionNode]]
 
 
 def fresh_versions(state: State, site: Site, on_problem: OnProblem | None = None) -> Fresh:
-    found: Fresh = {}
+    fresh: Fresh = {}
     for name in shape.of_site(site).others:
         target = site.members[name]
         if target.deployment.versions and site.is_home_of(target) and not is_about_to_go_back(site, name):
             versions = _new_for(state, site, target, on_problem)
             if versions:
-                found[name] = versions
-    return found
+                fresh[name] = versions
+    return fresh
 
 
 def is_about_to_go_back(site: Site, deployment: str) -> bool:
@@ -88,7 +88,7 @@ def lockable_versions(state: State, target: Target, on_problem: OnProblem | None
     goes_back = deployed is not None and deployed.goes_back
     known = deployed.sort_key if deployed is not None and not goes_back else None
     has_bars = bool(target.record.rolled_back or target.record.failures)
-    found = []
+    lockable = []
     for version in candidates.newest_first(target, on_problem):
         if known is not None and version.sort_key <= known:
             break
@@ -96,10 +96,10 @@ def lockable_versions(state: State, target: Target, on_problem: OnProblem | None
             if goes_back:
                 continue
             break
-        found.append(version)
+        lockable.append(version)
         if goes_back:
             break
-    return found
+    return lockable
 
 
 def awaited(state: State, site: Site) -> list[str]:

@@ -108,13 +108,13 @@ def _roll_back_as_ordered(state: State, site: Site, group: Group, now: Instant, 
 
 def _take_in_ended_jobs(state: State, group: Group, now: Instant) -> bool:
     """Whether a job had ended at its very start, as one does that no agent serves; the site is then looked at again."""
-    found = False
+    is_any_ended = False
     for member in group.members:
         job = state.jobs.get(member.job or "") if member.state in ("running", "rollingBack") else None
         if job is not None and _is_over(job):
             job_ended(state, job, now)
-            found = True
-    return found
+            is_any_ended = True
+    return is_any_ended
 
 
 def _give_up_withdrawn(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
@@ -212,15 +212,15 @@ def _start_member(
 ) -> None:
     passed: list[GateResult] = list(judged)
     target = site.members[member.deployment]
-    for one in itertools.chain(
+    for result in itertools.chain(
         ordering.verdicts_of(state, site, group, member, now),
         [gates.frozen(state, target, now)],
         ordering.paused(state, member),
     ):
-        if not one.is_allowed:
-            blockers.add(one)
+        if not result.is_allowed:
+            blockers.add(result)
             return
-        passed.append(one)
+        passed.append(result)
     running.run(state, site, group, member, now, blockers, tuple(passed))
 
 

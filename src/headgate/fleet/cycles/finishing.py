@@ -22,17 +22,17 @@ def finish(state: State, site: Site, group: Group, now: Instant, blockers: Block
         return
     left = [m for m in group.members if m.role == "postHook" and m.state in ("waiting", "retrying")]
     for member in left:
-        one = gates.frozen(state, site.members[member.deployment], now)
+        result = gates.frozen(state, site.members[member.deployment], now)
         if not group.run_post_hooks:
             running.set_aside(state, site, member, "dropped", now)
         elif member.state == "retrying" and not running.is_due(member, now, blockers):
             continue
-        elif not one.is_allowed:
-            blockers.add(one)
+        elif not result.is_allowed:
+            blockers.add(result)
         elif held := ordering.paused(state, member):
             blockers.add(held[0])
         elif not _post_hooks_before(state, site, group, member):
-            running.run(state, site, group, member, now, blockers, (one,))
+            running.run(state, site, group, member, now, blockers, (result,))
     if all(m.state not in ("waiting", "retrying", "running") for m in group.members if m.role == "postHook"):
         end(state, site, group, group.outcome or "completed", now)
 
@@ -42,9 +42,9 @@ def verdict_of(state: State, site: Site, group: Group, member: Member) -> GateRe
     left = [one for one in group.members if one.state in ("running", "rollingBack")]
     left += [one for one in _post_hooks_before(state, site, group, member) if one not in left]
     if left:
-        said = ", ".join(f"{one.deployment} ({ordering.status_of(state, one)})" for one in left)
+        left_over = ", ".join(f"{one.deployment} ({ordering.status_of(state, one)})" for one in left)
         verdict = decisions.pending(
-            Reason.AWAITING_CYCLE, f"waits for the end of what still runs in this group: {said}"
+            Reason.AWAITING_CYCLE, f"waits for the end of what still runs in this group: {left_over}"
         )
     else:
         verdict = decisions.allowed("nothing else runs in this group any more")

@@ -43,15 +43,23 @@ def advance(state: State, site: Site, group: Group, now: Instant, blockers: Bloc
             continue
         if running.goes_back_again(state, member) and not running.is_due(member, now, blockers):
             continue
-        one = gates.frozen(state, site.members[member.deployment], now)
-        if not one.is_allowed:
-            blockers.add(one)
+        result = gates.frozen(state, site.members[member.deployment], now)
+        if not result.is_allowed:
+            blockers.add(result)
             continue
         if member.state == "failed" and not blockers.is_without_slots:
             site.members[member.deployment].record.rolled_back[member.version or ""] = group.reason
             state.target_changed(site.members[member.deployment])
         running.run(
-            state, site, group, member, now, blockers, (one,), version_id=member.previous, rolling_back=True
+            state,
+            site,
+            group,
+            member,
+            now,
+            blockers,
+            (result,),
+            version_id=member.previous,
+            rolling_back=True,
         )
     if left:
         return False

@@ -95,8 +95,8 @@ def warning_of(state: State, rule: BoundRule[DeploymentBracket]) -> str | None:
 
 
 def warnings(state: State) -> list[str]:
-    found = [warning_of(state, rule) for rule in _brackets(state)]
-    return [sentence for sentence in found if sentence is not None]
+    sentences = [warning_of(state, rule) for rule in _brackets(state)]
+    return [sentence for sentence in sentences if sentence is not None]
 
 
 def _sentence(rule: BoundRule[DeploymentBracket], lost: LostHooks) -> str:

@@ -94,8 +94,8 @@ def _agent_for(state: State, target: Target) -> tuple[str | None, str | None]:
     ]
     if len(names) == 1:
         return names[0], None
-    found = f"several job agents match ({', '.join(names)})" if names else "no job agent matches"
-    return None, f"{found}: {deployment.job_agent_selector}"
+    problem = f"several job agents match ({', '.join(names)})" if names else "no job agent matches"
+    return None, f"{problem}: {deployment.job_agent_selector}"
 
 
 def report(state: State, change: JobReported, now: Instant) -> None:

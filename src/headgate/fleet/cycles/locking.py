@@ -278,9 +278,9 @@ def _take_newest_hook(
     state: State, target: Target, group: Group, member: Member, now: Instant, blockers: Blockers
 ) -> None:
     version = choosing.newest_hook(state, target, now, blockers)
-    found = version.id if version is not None else None
-    if found != member.version:
-        member.version = found
+    wanted = version.id if version is not None else None
+    if wanted != member.version:
+        member.version = wanted
         member.locked_at = now if version is not None else None
         state.journal.changed("group", group.id)
     if version is None:
@@ -335,7 +335,7 @@ def due_without_a_window(state: State, site: Site, members: shape.Shape) -> OwnC
 
     What was ordered for a deployment that is a hook now is off: hooks run with the cycle, not by themselves.
     """
-    found: OwnCycle = {}
+    cycle_of_its_own: OwnCycle = {}
     for name in members.hooks:
         record = site.members[name].record
         if record.ordered is not None or record.rollback_to is not None:
@@ -353,18 +353,18 @@ def due_without_a_window(state: State, site: Site, members: shape.Shape) -> OwnC
         jobs.reconsider_orders(state, target)
         if record.rollback_to is not None:
             way = rollbacks.kind_of(state, target, state.versions[record.rollback_to])
-            found[name] = (record.rollback_to, "rollback" if way == "rollback" else "deploy")
+            cycle_of_its_own[name] = (record.rollback_to, "rollback" if way == "rollback" else "deploy")
         elif record.ordered == "redeploy":
-            found[name] = (record.deployed, "redeploy")
+            cycle_of_its_own[name] = (record.deployed, "redeploy")
         elif _has_changed_variables(state, site, target):
-            found[name] = (record.deployed, "variable")
-    return found
+            cycle_of_its_own[name] = (record.deployed, "variable")
+    return cycle_of_its_own
 
 
 def rollbacks_due(state: State, site: Site) -> Locks:
     """Members whose version was rejected and is to go back, and for which no group has locked anything since: what ran there
     before."""
-    found: Locks = {}
+    locks: Locks = {}
     for name in shape.of_site(site).others if state.going_back else ():
         target = site.members[name]
         runs = candidates.deployed_version(state, target)
@@ -374,8 +374,8 @@ def rollbacks_due(state: State, site: Site) -> Locks:
         is_taken = back is None or site.record.backs.get(name) == (runs.id, back.id)
         is_ordered = target.record.job is not None or target.record.rollback_to is not None
         if back is not None and not is_taken and not is_ordered and not _is_about_to_leave(state, site, name):
-            found[name] = back
-    return found
+            locks[name] = back
+    return locks
 
 
 def _is_about_to_leave(state: State, site: Site, deployment: str) -> bool:

@@ -25,9 +25,9 @@ def try_to_join(state: State, site: Site, group: Group, now: Instant, blockers: 
         or not prerequisites.are_met_in(state, site, host, group)
     ):
         return False
-    for one in readiness.joining_verdicts(state, site, host, group, now):
-        if not one.is_allowed and one.kind != always_on.FREEZE:
-            blockers.add(one)
+    for result in readiness.joining_verdicts(state, site, host, group, now):
+        if not result.is_allowed and result.kind != always_on.FREEZE:
+            blockers.add(result)
             return False
     if not host.slot_released and not _takes_slots(state, site, host, group, now, blockers):
         return False

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from headgate.fleet.cycles import collecting, cycle, finishing, giving_up, locking, running
 from headgate.fleet.gates.blockers import Blockers
-from headgate.fleet.model.changes import GroupAction
+from headgate.fleet.model.changes import GroupAction, GroupOrder
 from headgate.fleet.model.records import MEMBER_SETTLED, Group, Member
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site
@@ -15,7 +13,7 @@ from headgate.kernel.problems import Problem, Rejected
 
 
 def act(state: State, change: GroupAction, now: Instant) -> None:
-    site, group = _found(state, change)
+    site, group = _site_and_group(state, change)
     match change.action:
         case "retry":
             _retry(state, site, group, change, now)
@@ -32,9 +30,7 @@ def act(state: State, change: GroupAction, now: Instant) -> None:
     state.waiting.touch(site)
 
 
-def refusal(
-    state: State, site: Site, group: Group, action: Literal["retry", "abort", "release"], now: Instant
-) -> str | None:
+def refusal(state: State, site: Site, group: Group, action: GroupOrder, now: Instant) -> str | None:
     """Why the order would be refused; None if it would be carried out."""
     try:
         if action == "retry":
@@ -51,9 +47,9 @@ def _check_started(group: Group) -> None:
         raise _refused("action", "release is for a group that has started; this one holds no slot")
 
 
-def _found(state: State, change: GroupAction) -> tuple[Site, Group]:
+def _site_and_group(state: State, change: GroupAction) -> tuple[Site, Group]:
     """By id, or the group of the site that is furthest on its way."""
-    found: list[tuple[Site, Group]] = []
+    groups: list[tuple[Site, Group]] = []
     for site in state.sites.values():
         if change.group is None and (
             site.resource.name != change.resource
@@ -62,16 +58,16 @@ def _found(state: State, change: GroupAction) -> tuple[Site, Group]:
             continue
         for group in site.groups():
             if change.group in (None, group.id):
-                found.append((site, group))
+                groups.append((site, group))
                 break
-    if not found:
+    if not groups:
         where = (
             change.group or f"{change.resource or 'no resource'} in {change.environment or 'any environment'}"
         )
         raise _refused("group", f"there is no unfinished group of {where}")
-    if len({site.key for site, _ in found}) > 1:
+    if len({site.key for site, _ in groups}) > 1:
         raise _refused("environment", "several groups match; name the environment or the group")
-    return found[0]
+    return groups[0]
 
 
 def _retry(state: State, site: Site, group: Group, change: GroupAction, now: Instant) -> None:

@@ -72,15 +72,15 @@ def _ring_through(state: State, site: Site, group: Group, target: Target, now: I
     """Members that wait for each other, and would leave the resource prepared for ever. Whoever skips the rule of one of them
     that is to run opens the ring."""
 
-    def upstreams_of(one: Target) -> Iterator[Target]:
-        member = _inside(site, group, one)
-        for rule in one.rules.of(DeploymentDependency) if member is not None else ():
+    def upstreams_of(member_target: Target) -> Iterator[Target]:
+        member = _inside(site, group, member_target)
+        for rule in member_target.rules.of(DeploymentDependency) if member is not None else ():
             assert member is not None
             version = state.version(member.version)
             is_to_run = member.state not in NO_OP
-            if is_to_run and gates.skipped(state, rule, version, one, now) is not None:
+            if is_to_run and gates.skipped(state, rule, version, member_target, now) is not None:
                 continue
-            for upstream in dependencies.upstream_targets(rule, one):
+            for upstream in dependencies.upstream_targets(rule, member_target):
                 if _may_precede(group, member, site, upstream):
                     yield upstream
 
@@ -111,8 +111,8 @@ def _version_verdict(state: State, site: Site, group: Group, member: Member) -> 
     missing = [_message(state, other) for other in awaited if not is_done(state, site, group, other)]
     if not missing:
         return judged
-    said = f"waits for what {state.tag(member.version)} depends on, in this group: {', '.join(missing)}"
-    return GateResult(None, judged.kind, decisions.pending(Reason.AWAITING_DEPENDENCY, said), judged.wakes)
+    message = f"waits for what {state.tag(member.version)} depends on, in this group: {', '.join(missing)}"
+    return GateResult(None, judged.kind, decisions.pending(Reason.AWAITING_DEPENDENCY, message), judged.wakes)
 
 
 def verdicts_outside(

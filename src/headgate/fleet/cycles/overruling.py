@@ -34,15 +34,15 @@ def let_dependents_go_on(state: State, site: Site, group: Group, now: Instant, b
 def _naming(site: Site, group: Group, failed: Member) -> dict[str, BoundRule[DeploymentDependency]]:
     """The dependency rules by which others of the group wait for the failed member."""
     target = site.members.get(failed.deployment)
-    found: dict[str, BoundRule[DeploymentDependency]] = {}
+    rules: dict[str, BoundRule[DeploymentDependency]] = {}
     for member in group.members:
         dependent = site.members.get(member.deployment)
         if target is None or dependent is None or member is failed:
             continue
         for rule in dependent.rules.of(DeploymentDependency):
             if rule.is_upstream(target):
-                found[rule.id] = rule
-    return found
+                rules[rule.id] = rule
+    return rules
 
 
 def _is_skipped(

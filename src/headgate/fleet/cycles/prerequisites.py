@@ -21,12 +21,12 @@ Locks = Mapping[str, VersionNode]
 
 def locks_of(state: State, group: Group | None) -> dict[str, VersionNode]:
     """What the members of a group are about to run, or run without having ended."""
-    found: dict[str, VersionNode] = {}
+    locks: dict[str, VersionNode] = {}
     for member in group.members if group is not None else ():
         version = state.version(_coming(member))
         if version is not None:
-            found[member.deployment] = version
-    return found
+            locks[member.deployment] = version
+    return locks
 
 
 def _coming(member: Member) -> str | None:
@@ -113,8 +113,8 @@ def awaited(state: State, site: Site, group: Group, member: Member) -> list[Memb
 
 def upstreams_by_version(state: State, site: Site, group: Group, names: list[str]) -> dict[str, list[str]]:
     """For each of the members, those of the others that its version in the group depends on and came after."""
-    found = {name: member for name in names if (member := group.member(name)) is not None}
-    locks = {name: version for name, member in found.items() if (version := state.version(member.version))}
+    members = {name: member for name in names if (member := group.member(name)) is not None}
+    locks = {name: version for name, member in members.items() if (version := state.version(member.version))}
     return {
         name: list(prospects_of(site, name, version, locks, {}).locked)
         for name, version in locks.items()

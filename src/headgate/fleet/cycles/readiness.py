@@ -36,22 +36,22 @@ class GroupStart(msgspec.Struct, frozen=True):
 
 def runners(state: State, site: Site, group: Group) -> list[Runner]:
     """Members that are going to run, with their locked versions."""
-    found = []
+    runnable = []
     for member in group.members:
         version = state.version(member.version)
         target = site.members.get(member.deployment)
         if member.state in ("waiting", "retrying", "running") and version is not None and target is not None:
-            found.append((target, version))
-    return found
+            runnable.append((target, version))
+    return runnable
 
 
 def start_of(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> GroupStart | None:
     judged: list[GateResult] = []
-    for one in verdicts_of(state, site, group, now):
-        if not one.is_allowed:
-            blockers.add(one)
+    for result in verdicts_of(state, site, group, now):
+        if not result.is_allowed:
+            blockers.add(result)
             return None
-        judged.append(one)
+        judged.append(result)
     if not _someone_can_begin(state, site, group, now, blockers):
         return None
     return GroupStart(group, tuple(judged), start_key(state, site, group))
@@ -65,8 +65,8 @@ def _someone_can_begin(state: State, site: Site, group: Group, now: Instant, blo
         if not refused:
             return True
         held_back += refused
-    for one in held_back:
-        blockers.add(one)
+    for result in held_back:
+        blockers.add(result)
     return False
 
 
@@ -130,13 +130,17 @@ def _own_jobs(state: State, site: Site, group: Group) -> Iterator[GateResult]:
 def _denied_members(state: State, site: Site, group: Group, now: Instant) -> Iterator[GateResult]:
     """Nothing is prepared that cannot be finished: what denies one member keeps all of them."""
     for member in _to_run(site, group):
-        for one in (
+        for result in (
             *_of_its_version(state, site, member, now),
             *ordering.verdicts_of(state, site, group, member, now),
         ):
-            if one.verdict.outcome == "denied":
-                said = f"nothing is prepared as long as {member.deployment} is denied: {one.verdict.message}"
-                yield GateResult(one.rule, one.kind, decisions.denied(Reason.REJECTED, said), one.wakes)
+            if result.verdict.outcome == "denied":
+                message = (
+                    f"nothing is prepared as long as {member.deployment} is denied: {result.verdict.message}"
+                )
+                yield GateResult(
+                    result.rule, result.kind, decisions.denied(Reason.REJECTED, message), result.wakes
+                )
 
 
 def _of_its_version(state: State, site: Site, member: Member, now: Instant) -> Iterator[GateResult]:
@@ -156,18 +160,18 @@ def moment_verdicts(
     cycle that only goes back is held neither by a gate nor by a budget that was spent: it is the repair.
     """
     is_repair_alone = _only_goes_back(site, group)
-    said: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str]] = set()
     for target, version in running:
-        for one in gates.of_moment(state, target, version, now):
-            traits = rules.TRAITS[one.kind]
-            if one is gates.NOT_FROZEN or (is_repair_alone and traits.lets_repairs_pass):
+        for result in gates.of_moment(state, target, version, now):
+            traits = rules.TRAITS[result.kind]
+            if result is gates.NOT_FROZEN or (is_repair_alone and traits.lets_repairs_pass):
                 continue
             if traits.is_of_each_target and _is_hook(group, target):
                 continue
-            key = (one.rule.id if one.rule is not None else one.kind, one.verdict.message)
-            if traits.is_of_each_target or key not in said:
-                said.add(key)
-                yield one
+            key = (result.rule.id if result.rule is not None else result.kind, result.verdict.message)
+            if traits.is_of_each_target or key not in seen:
+                seen.add(key)
+                yield result
 
 
 def rollout_verdicts(
@@ -219,11 +223,11 @@ def _is_hook(group: Group, target: Target) -> bool:
 
 
 def _windows(state: State, running: list[Runner], now: Instant) -> tuple[BoundRule[DeploymentWindow], ...]:
-    found: dict[str, BoundRule[DeploymentWindow]] = {}
+    windows: dict[str, BoundRule[DeploymentWindow]] = {}
     for target, version in running:
         for rule in windows_for(state, target, version, now):
-            found.setdefault(rule.id, rule)
-    return tuple(found.values())
+            windows.setdefault(rule.id, rule)
+    return tuple(windows.values())
 
 
 def site_position(state: State, site: Site, group: Group, group_by: str | None = None) -> tuple[int, int]:

@@ -48,8 +48,8 @@ def watch_for_denials(
     target: Target, version: VersionNode, passed: list[GateResult], blockers: Blockers
 ) -> None:
     """Whatever allows the next attempt may come to deny it before it is made, and that ends the attempts at once."""
-    for one in passed:
-        blockers.add(one)
+    for result in passed:
+        blockers.add(result)
     for rule in target.rules.of(GradualRollout):
         blockers.watch(wakes.breaker(rule.id, version.id))
 

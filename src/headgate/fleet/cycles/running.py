@@ -102,12 +102,12 @@ def failed_to_go_back(state: State, site: Site, group: Group, member: Member, no
 
 def attempts_of(state: State, member: Member) -> list[str]:
     """Ended jobs of what is tried now, oldest first: those of a rollback count from its first."""
-    found: list[str] = []
+    ids: list[str] = []
     for job_id in reversed(member.attempts):
         if (state.jobs[job_id].kind == "rollback") != went_back(state, member):
             break
-        found.insert(0, job_id)
-    return found
+        ids.insert(0, job_id)
+    return ids
 
 
 def _rejected(state: State, target: Target, member: Member, version: VersionNode) -> VersionNode | None:

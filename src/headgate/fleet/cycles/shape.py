@@ -129,13 +129,13 @@ def covers_upstream(site: Site, rule: BoundRule[DeploymentDependency]) -> bool:
     """Whether `dependsOn` names any deployment of the whole bracket, on this resource or not."""
     form = form_of(site.bracket, site.rule)
     text = rule.spec.depends_on
-    found = form.matched.get(text)
-    if found is None:
+    is_covered = form.matched.get(text)
+    if is_covered is None:
         selector = rule.selector(text)
-        found = any(selector.matches(_bindings(site, name)) for name in form.covered)
+        is_covered = any(selector.matches(_bindings(site, name)) for name in form.covered)
         if selector.roots <= {"deployment"}:
-            form.matched[text] = found
-    return found
+            form.matched[text] = is_covered
+    return is_covered
 
 
 def _bindings(site: Site, deployment: str) -> Bindings:
@@ -202,25 +202,25 @@ def _inferred(
 def _upstreams(
     order: tuple[BoundRule[DeploymentDependency], ...], views: Mapping[str, Bindings], name: str
 ) -> set[str]:
-    found: set[str] = set()
+    upstreams: set[str] = set()
     for rule in order:
         applies_to = rule.spec.applies_to
         if applies_to is not None and not rule.selector(applies_to).matches(views[name]):
             continue
         depends_on = rule.selector(rule.spec.depends_on)
-        found.update(other for other, view in views.items() if other != name and depends_on.matches(view))
-    return found
+        upstreams.update(other for other, view in views.items() if other != name and depends_on.matches(view))
+    return upstreams
 
 
 def _all_before(name: str, before: dict[str, set[str]]) -> set[str]:
-    found: set[str] = set()
+    preceding: set[str] = set()
     open_ends = [name]
     while open_ends:
         for other in before.get(open_ends.pop(), ()):
-            if other not in found:
-                found.add(other)
+            if other not in preceding:
+                preceding.add(other)
                 open_ends.append(other)
-    return found
+    return preceding
 
 
 def _message(roles: dict[str, MemberRole], how: str) -> str:

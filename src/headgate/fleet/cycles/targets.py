@@ -115,16 +115,16 @@ def plan(state: State, target: Target, now: Instant) -> TargetPlan:
             break
         if record.failures and has_failed(target, version, resolved):
             break
-        found: Release | EndedAttempts | None
+        release: Release | EndedAttempts | None
         if version.id == record.deployed:
-            found = _same_version(state, target, version, resolved, now, blockers)
+            release = _same_version(state, target, version, resolved, now, blockers)
         else:
-            found = _new_version(state, target, version, resolved, now, blockers)
-        if isinstance(found, EndedAttempts):
+            release = _new_version(state, target, version, resolved, now, blockers)
+        if isinstance(release, EndedAttempts):
             # Whatever may start instead is planned when the failure is settled.
-            return TargetPlan(None, blockers, (found,))
-        if found is not None:
-            return TargetPlan(found, blockers)
+            return TargetPlan(None, blockers, (release,))
+        if release is not None:
+            return TargetPlan(release, blockers)
         if version.id == record.deployed:
             break
         if record.retry_at is not None and retries.retried_version(state, target) == version.id:
@@ -165,16 +165,16 @@ def contenders(state: State, target: Target, on_problem: OnProblem | None = None
     or failed here: who rejected it wants it gone, whatever else is bad.
     """
     deployed = candidates.deployed_version(state, target)
-    found = candidates.newest_first(target, on_problem, candidates.watermark_by(deployed))
+    newest_first = candidates.newest_first(target, on_problem, candidates.watermark_by(deployed))
     if deployed is not None and deployed.goes_back:
-        good = (version for version in found if not is_barred(state, target, version))
+        good = (version for version in newest_first if not is_barred(state, target, version))
         return _with_rollback_version(state, target, deployed, good)
-    wanted, rolled_back = _down_to(found, deployed), target.record.rolled_back
+    wanted, rolled_back = _down_to(newest_first, deployed), target.record.rolled_back
     return _without_rolled_back(wanted, rolled_back, deployed) if rolled_back else wanted
 
 
-def _down_to(found: Iterator[VersionNode], deployed: VersionNode | None) -> Iterator[VersionNode]:
-    for version in found:
+def _down_to(versions: Iterator[VersionNode], deployed: VersionNode | None) -> Iterator[VersionNode]:
+    for version in versions:
         yield version
         if version is deployed:
             return
@@ -183,22 +183,22 @@ def _down_to(found: Iterator[VersionNode], deployed: VersionNode | None) -> Iter
 
 
 def _without_rolled_back(
-    found: Iterator[VersionNode], rolled_back: Container[str], deployed: VersionNode | None
+    versions: Iterator[VersionNode], rolled_back: Container[str], deployed: VersionNode | None
 ) -> Iterator[VersionNode]:
     """What runs is among them all the same: its values may change."""
     is_below = False
-    for version in found:
+    for version in versions:
         is_below = is_below or version.id in rolled_back
         if not is_below or (version is deployed and version.id not in rolled_back):
             yield version
 
 
 def _with_rollback_version(
-    state: State, target: Target, deployed: VersionNode, found: Iterator[VersionNode]
+    state: State, target: Target, deployed: VersionNode, versions: Iterator[VersionNode]
 ) -> Iterator[VersionNode]:
     back = candidates.rollback_version(state, target)
     is_back_due = back is not None
-    for version in found:
+    for version in versions:
         if is_back_due and back is not None and version.sort_key < deployed.sort_key:
             is_back_due = False
             yield back
@@ -237,16 +237,16 @@ def _new_version(
         blockers.requeue(turn)
         return None
     judged: list[GateResult] = []
-    for one in verdicts_of(state, target, version, now):
-        if not one.is_allowed:
-            blockers.stop_at(one, judged)
-            rollouts.found_line(state, target, version, one, judged)
-            if is_tried_again and one.verdict.outcome == "denied":
-                return EndedAttempts(one.verdict.message)
+    for result in verdicts_of(state, target, version, now):
+        if not result.is_allowed:
+            blockers.stop_at(result, judged)
+            rollouts.found_line(state, target, version, result, judged)
+            if is_tried_again and result.verdict.outcome == "denied":
+                return EndedAttempts(result.verdict.message)
             if is_tried_again:
                 retries.watch_for_denials(target, version, judged, blockers)
             return None
-        judged.append(one)
+        judged.append(result)
     deployed = candidates.deployed_version(state, target)
     going_back = deployed is not None and version.sort_key < deployed.sort_key
     kind: JobKind = "rollback" if going_back else "deploy"
@@ -278,11 +278,11 @@ def _same_version(
 ) -> Release | None:
     """Changed variables: a new release of the same version, past the version's gates, not past windows and freezes."""
     judged: list[GateResult] = []
-    for one in verdicts_of_same_version(state, target, now):
-        if not one.is_allowed:
-            blockers.add(one)
+    for result in verdicts_of_same_version(state, target, now):
+        if not result.is_allowed:
+            blockers.add(result)
             return None
-        judged.append(one)
+        judged.append(result)
     attempt, retry_at = retries.next_attempt(state, target, version, resolved, "variable")
     if retry_at is not None and retry_at > now:
         blockers.requeue(retry_at)
@@ -316,13 +316,13 @@ def _ordered(
     if retry_at is not None and retry_at > now:
         blockers.requeue(retry_at)
         return TargetPlan(None, blockers)
-    one = gates.frozen(state, target, now)
-    if not one.is_allowed:
-        blockers.add(one)
+    result = gates.frozen(state, target, now)
+    if not result.is_allowed:
+        blockers.add(result)
         return TargetPlan(None, blockers)
     key = (REPAIR, 0, record.finished_at or 0, target.resource.name, target.name)
     reason = record.rollback_cause if record.rollback_to is not None else ""
-    release = Release(version, kind, attempt, resolved, (one,), key, reason or kind)
+    release = Release(version, kind, attempt, resolved, (result,), key, reason or kind)
     return TargetPlan(release, blockers)
 
 
@@ -334,13 +334,13 @@ def verdicts_of(state: State, target: Target, version: VersionNode, now: Instant
         return
     clock: Instant | None = version.published_at
     waiting_for: list[str] = []
-    for one in gates.of_version(state, target, version, now):
-        if rules.TRAITS[one.kind].keeps_time:
-            if not one.is_allowed:
-                waiting_for.append(one.kind)
-            elif one.verdict.satisfied_at is not None and clock is not None:
-                clock = max(clock, one.verdict.satisfied_at)
-        yield one
+    for result in gates.of_version(state, target, version, now):
+        if rules.TRAITS[result.kind].keeps_time:
+            if not result.is_allowed:
+                waiting_for.append(result.kind)
+            elif result.verdict.satisfied_at is not None and clock is not None:
+                clock = max(clock, result.verdict.satisfied_at)
+        yield result
     if target.rules.of(DeploymentDependency):
         yield from dependencies_of(state, target, version, now)
     if target.rules.of(GradualRollout):
@@ -390,11 +390,11 @@ def rollout_of(
 
 def turn_wakes(*targets: Target) -> tuple[Wake, ...]:
     """What moves a turn: the ranks, and skips of the windows that shift the rollout's clock."""
-    found = {wakes.RANKS: None}
+    topics = {wakes.RANKS: None}
     for target in targets:
         for rule in target.rules.of(DeploymentWindow):
-            found[wakes.skips(rule.id)] = None
-    return tuple(found)
+            topics[wakes.skips(rule.id)] = None
+    return tuple(topics)
 
 
 def windows_for(

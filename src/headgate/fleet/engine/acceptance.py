@@ -90,61 +90,61 @@ def apply(state: State, change: Change, now: Instant) -> None:
 
 
 def _put(state: State, change: Put, now: Instant) -> None:
-    thing = change.object
-    kind = kinds.of(thing)
-    if isinstance(thing, model.Version):
-        thing = _put_version(state, thing, now, create_only=change.create_only)
+    item = change.object
+    kind = kinds.of(item)
+    if isinstance(item, model.Version):
+        item = _put_version(state, item, now, create_only=change.create_only)
     else:
-        _put_named(state, thing, state.get(kind, thing.name), now)
-    state.journal.changed(kind.name, kinds.name_of(thing))
+        _put_named(state, item, state.get(kind, item.name), now)
+    state.journal.changed(kind.name, kinds.name_of(item))
 
 
-def _put_named(state: State, thing: changes.Object, old: Any, now: Instant) -> None:
-    match thing:
+def _put_named(state: State, item: changes.Object, old: Any, now: Instant) -> None:
+    match item:
         case model.Resource():
-            references.check_identifier(state, thing)
-            catalog.put_resource(state, _stamped(thing, old, now))
+            references.check_identifier(state, item)
+            catalog.put_resource(state, _stamped(item, old, now))
             # One that changes its group takes its work along: counted there from now on, and no longer here.
-            for target in state.resources[thing.name].targets.values():
+            for target in state.resources[item.name].targets.values():
                 _hold_what_runs(state, target, now)
                 failures.target_moved(state, target)
         case model.Environment():
             departing.forget_old(state, now)
-            catalog.put_environment(state, _stamped(thing, old, now))
+            catalog.put_environment(state, _stamped(item, old, now))
             state.shared.clear()
             state.waiting.happened(wakes.ENVIRONMENTS)
         case model.Deployment():
-            _check_agent(state, thing, old)
-            catalog.put_deployment(state, _stamped(thing, old, now))
+            _check_agent(state, item, old)
+            catalog.put_deployment(state, _stamped(item, old, now))
         case model.Policy():
-            _refuse_cycles(state, thing)
-            thing = msgspec.structs.replace(thing, rules=rule_ids.settled(thing, old))
-            _refuse_ids_of_others(state, thing, old)
-            catalog.put_policy(state, _stamped(thing, old, now))
+            _refuse_cycles(state, item)
+            item = msgspec.structs.replace(item, rules=rule_ids.settled(item, old))
+            _refuse_ids_of_others(state, item, old)
+            catalog.put_policy(state, _stamped(item, old, now))
         case model.VariableSet():
-            catalog.put_plain(state, _stamped(thing, old, now))
+            catalog.put_plain(state, _stamped(item, old, now))
             state.touch_all()
         case model.Freeze():
-            thing = _stamped(thing, old, now)
-            catalog.put_plain(state, thing)
-            freezes.begun(state, thing)
+            item = _stamped(item, old, now)
+            catalog.put_plain(state, item)
+            freezes.begun(state, item)
             state.waiting.happened(wakes.FREEZES)
         case model.Signal():
-            thing = _stamped(thing, old, now)
-            catalog.put_plain(state, msgspec.structs.replace(thing, set_at=now))
+            item = _stamped(item, old, now)
+            catalog.put_plain(state, msgspec.structs.replace(item, set_at=now))
             state.waiting.happened(wakes.SIGNALS)
         case _:
-            catalog.put_plain(state, _stamped(thing, old, now))
+            catalog.put_plain(state, _stamped(item, old, now))
 
 
 Item = TypeVar("Item", bound=changes.Object)
 
 
-def _stamped(thing: Item, old: Any, now: Instant) -> Item:
+def _stamped(item: Item, old: Any, now: Instant) -> Item:
     """A changed object keeps its id and its creation; a new one is created now."""
     if old is None:
-        return msgspec.structs.replace(thing, created_at=thing.created_at or now)
-    return msgspec.structs.replace(thing, id=old.id, created_at=old.created_at, updated_at=now)
+        return msgspec.structs.replace(item, created_at=item.created_at or now)
+    return msgspec.structs.replace(item, id=old.id, created_at=old.created_at, updated_at=now)
 
 
 def _put_version(state: State, version: model.Version, now: Instant, *, create_only: bool) -> model.Version:
@@ -264,12 +264,12 @@ def _set_variable(state: State, change: SetVariable, now: Instant) -> None:
     _put_sized(state, msgspec.structs.replace(deployment, variables=variables), now)
 
 
-def _put_sized(state: State, thing: model.Resource | model.Deployment, now: Instant) -> None:
+def _put_sized(state: State, item: model.Resource | model.Deployment, now: Instant) -> None:
     """One variable after another makes an object that no manifest could bring."""
-    too_large = manifest_objects.size_problem(thing, path="")
+    too_large = manifest_objects.size_problem(item, path="")
     if too_large is not None:
         raise Rejected((too_large,))
-    _put(state, Put(thing), now)
+    _put(state, Put(item), now)
 
 
 def _cancel_jobs_of_removed_targets(state: State, now: Instant) -> None:
@@ -374,6 +374,8 @@ def _refuse_cycles(state: State, policy: model.Policy) -> None:
         or not selector.roots <= {"deployment"}
         or selector.matches({"deployment": node.view})
     ]
-    found = deployment_dependency.find_cycle(rules, views)
-    if found:
-        raise Rejected((Problem("spec.rules", f"the dependency rules form a cycle: {' -> '.join(found)}"),))
+    path_of_cycle = deployment_dependency.find_cycle(rules, views)
+    if path_of_cycle:
+        raise Rejected(
+            (Problem("spec.rules", f"the dependency rules form a cycle: {' -> '.join(path_of_cycle)}"),)
+        )

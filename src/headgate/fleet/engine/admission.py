@@ -144,14 +144,18 @@ def _reconcile(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Bl
     assert isinstance(unit, Target)
     targets.settle(state, unit, now)
     plan = targets.plan(state, unit, now)
-    found = plan.release
+    release = plan.release
     if plan.endings:
         targets.end(state, unit, plan.endings, now)
-    if unit.record.retry_at is not None and found is not None and _takes_a_place_too_many(state, unit, found):
+    if (
+        unit.record.retry_at is not None
+        and release is not None
+        and _takes_a_place_too_many(state, unit, release)
+    ):
         retries.give_up_retry(state, unit)
     if unit.record.slots:
         holds.settle_target(state, unit)
-    return found, plan.blockers
+    return release, plan.blockers
 
 
 def _takes_a_place_too_many(state: State, target: Target, release: Release) -> bool:
@@ -189,8 +193,8 @@ def _stands_in_line(state: State, unit: Unit, plan: StartPlan, now: Instant) -> 
     lacking = holds.lacking(state, needed.tables, needed.resource, needed.runners, now)
     if not lacking:
         return False
-    for one in start.judged:
-        blockers.add(one)
+    for result in start.judged:
+        blockers.add(result)
     unit.stand_in(lacking, start.key)
     blockers.watch(wakes.slot(needed.resource))
     if isinstance(unit, Site) or (isinstance(unit, Target) and unit.rules.of(GradualRollout)):
@@ -286,9 +290,9 @@ def _push_neighbours(
 def _push_next(
     heap: list[tuple[StartKey, int, Unit]], number: int, line: Iterator[tuple[StartKey, Unit]]
 ) -> None:
-    found = next(line, None)
-    if found is not None:
-        heapq.heappush(heap, (found[0], number, found[1]))
+    start = next(line, None)
+    if start is not None:
+        heapq.heappush(heap, (start[0], number, start[1]))
 
 
 def _attempt(state: State, unit: Unit, plan: StartPlan | None, now: Instant) -> bool:

@@ -53,12 +53,12 @@ def _failure_budgets(state: State, rule: BoundRule[FailureBudget]) -> Iterator[B
         limit = failure_budget.allowance(rule.spec, breakers.total(state, rule, scope))
         stopped_at = breaker.stopped_at if breaker is not None else None
         environment, value = breakers.parts_of_scope(scope)
-        shown = units.render_value(value) if value is not None else None
+        text = units.render_value(value) if value is not None else None
         yield _use(
             FAILURES,
             rule,
             environment,
-            shown,
+            text,
             limit,
             _holders(breakers.failed_in(state, rule, scope)),
             stopped_at,

@@ -139,29 +139,29 @@ class ChangeTracker:
         """What is otherwise than it was. What there was no time for is left for the next time."""
         if not self.is_attached_to(engine):
             self.attach(engine)
-        state, found = engine.state, list[Row]()
+        state, rows = engine.state, list[Row]()
         looked_at: list[str] = []
         for name in self._targets:
             if is_enough():
                 break
             looked_at.append(name)
             content = _target(state, state.targets.get(name), now)
-            if self._note(found, TARGETS, name, content) and content is not None and content[0] == "failed":
+            if self._note(rows, TARGETS, name, content) and content is not None and content[0] == "failed":
                 self._budgets_may_differ = True
         # Together, and not each before the next: to find the first of a dict one passes all that were taken out before.
         for name in looked_at:
             del self._targets[name]
         for name in self._groups:
-            self._note(found, GROUPS, name, _group(state.groups.get(name)))
+            self._note(rows, GROUPS, name, _group(state.groups.get(name)))
         self._groups.clear()
         if (self._budgets_may_differ or self._slots.have_changed) and not self._targets:
             self._budgets_may_differ = self._slots.have_changed = False
             uses = budgets_of(engine)
             for name in {**self.tables[BUDGETS], **uses}:
-                self._note(found, BUDGETS, name, uses.get(name))
-        return found
+                self._note(rows, BUDGETS, name, uses.get(name))
+        return rows
 
-    def _note(self, found: list[Row], table: str, name: str, content: Any) -> bool:
+    def _note(self, rows: list[Row], table: str, name: str, content: Any) -> bool:
         known = self.tables[table]
         if known.get(name) == content:
             return False
@@ -169,7 +169,7 @@ class ChangeTracker:
             known.pop(name, None)
         else:
             known[name] = content
-        found.append((table, name, content))
+        rows.append((table, name, content))
         return True
 
 
@@ -200,10 +200,10 @@ def _target(state: State, target: Target | None, now: Instant) -> list[Any] | No
     job = state.jobs.get(record.job or "")
     current = state.version(record.deployed)
     unit: Unit = target.site if target.site is not None else target
-    found = target_states.of_target(state, target, now)
-    reason = unit.held_by if found in ("waiting", "frozen") else None
+    target_state = target_states.of_target(state, target, now)
+    reason = unit.held_by if target_state in ("waiting", "frozen") else None
     return [
-        found,
+        target_state,
         None if current is None else current.tag,
         None if reason is None else reason.value,
         None if job is None else [job.id, job.status, job.tag],

@@ -47,15 +47,15 @@ def of_selector(state: State, text: str | None) -> Concern:
 
 def of_selector_in(state: State, text: str | None, deployment: DeploymentNode | None) -> Concern:
     """With why it concerns nobody, where there is somebody to concern."""
-    found = selections.selected(state, optional_selector(text), deployment)
+    selection = selections.selected(state, optional_selector(text), deployment)
     targets = None if deployment is None else deployment.targets()
-    return of(found, None if found else selections.problem_of(state, text, targets))
+    return of(selection, None if selection else selections.problem_of(state, text, targets))
 
 
 def of_version(state: State, version: VersionNode) -> Concern:
     """Those in its scope. A scope that cannot be evaluated keeps the version, which is worth a note."""
     deployment = state.deployments[version.object.deployment]
-    found = [
+    targets = [
         target.name
         for pair in deployment.pairs.values()
         for target in candidates.scoped_targets(pair, version).values()
@@ -64,7 +64,7 @@ def of_version(state: State, version: VersionNode) -> Concern:
     if version.scope is not None:
         faulty = sum(candidates.scope_problem(version, target) is not None for target in deployment.targets())
     note = f"targetSelector fails on {faulty} of them, which keep the version" if faulty else None
-    return of(found, note)
+    return of(targets, note)
 
 
 def of_pairs(pairs: Iterable[Pair]) -> Concern:
@@ -120,10 +120,10 @@ def of_skip(state: State, skip: model.Skip, now: Instant, what: str = "the skip"
 def _sites_of(state: State, skip: model.Skip) -> Iterator[Target]:
     if skip.resource is not None:
         node = state.resources.get(skip.resource)
-        found: Iterable[Target] = node.targets.values() if node is not None else ()
+        targets: Iterable[Target] = node.targets.values() if node is not None else ()
     else:
-        found = state.targets.values()
-    for target in found:
+        targets = state.targets.values()
+    for target in targets:
         if skip.environment in (None, target.environment.name):
             yield target
 
@@ -143,23 +143,23 @@ def _is_held(state: State, target: Target, skip: model.Skip, now: Instant) -> bo
 
 
 def left_without_targets(
-    state: State, old: EnvironmentNode | DeploymentNode, thing: model.Environment | model.Deployment
+    state: State, old: EnvironmentNode | DeploymentNode, item: model.Environment | model.Deployment
 ) -> str | None:
     """Whether a new `resourceSelector` (or other systems) would end every release target that the object has."""
     pairs = _pairs_of(state, old)
     had = sum(len(pair.targets) for pair in pairs)
-    selector = optional_selector(thing.resource_selector)
+    selector = optional_selector(item.resource_selector)
     if not had or (selector is not None and not selector.roots):
         return None
-    own = "environment" if isinstance(thing, model.Environment) else "deployment"
-    matched = set(state.index.select(selector, {own: thing.cel_view()})) if selector is not None else set()
+    own = "environment" if isinstance(item, model.Environment) else "deployment"
+    matched = set(state.index.select(selector, {own: item.cel_view()})) if selector is not None else set()
     others: Iterable[EnvironmentNode | DeploymentNode] = (
-        state.deployments.values() if isinstance(thing, model.Environment) else state.environments.values()
+        state.deployments.values() if isinstance(item, model.Environment) else state.environments.values()
     )
     for other in others:
-        if not set(other.object.systems).isdisjoint(thing.systems) and not matched.isdisjoint(other.matched):
+        if not set(other.object.systems).isdisjoint(item.systems) and not matched.isdisjoint(other.matched):
             return None
-    return f"leaves none of the {had} release targets of {thing.name}"
+    return f"leaves none of the {had} release targets of {item.name}"
 
 
 def _pairs_of(state: State, node: EnvironmentNode | DeploymentNode) -> list[Pair]:

@@ -26,10 +26,10 @@ def is_converged(state: State, now: Instant) -> bool:
 
 def unconverged(state: State, now: Instant, names: Iterable[str] | None = None) -> Iterator[tuple[str, str]]:
     """Of all targets, or of those that are named."""
-    found = (
+    unsettled = (
         {**state.targets, **state.lingering} if names is None else {one: state.targets[one] for one in names}
     )
-    for name, target in sorted(found.items()):
+    for name, target in sorted(unsettled.items()):
         if (
             target.name in state.unfinished
             or _is_in_unfinished_group(target)

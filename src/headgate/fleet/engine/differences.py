@@ -44,10 +44,10 @@ class Difference(msgspec.Struct, frozen=True):
     """Why one is kept that should go."""
 
 
-def removed(thing: Object, kept: str | None) -> Difference:
+def removed(item: Object, kept: str | None) -> Difference:
     """What would be deleted, or is kept for a reason."""
-    written = _described(manifests.describe(thing))
-    kind, name = kinds.of(thing).name, kinds.name_of(thing)
+    written = _described(manifests.describe(item))
+    kind, name = kinds.of(item).name, kinds.name_of(item)
     if kept is not None:
         return Difference(kind, name, "kept", written, written, (), kept)
     return Difference(kind, name, "deleted", written, None)
@@ -57,22 +57,22 @@ def compare(engine: Engine, objects: Iterable[Object]) -> list[Difference]:
     """In the order of the objects. One that comes twice is compared with its first appearance."""
     state = engine.state
     earlier: dict[tuple[str, str], Object] = {}
-    found = []
-    for thing in objects:
-        kind = kinds.of(thing)
-        key = (kind.name, _name_in(state, thing))
+    differences = []
+    for item in objects:
+        kind = kinds.of(item)
+        key = (kind.name, _name_in(state, item))
         old = earlier.get(key) or state.get(kind, key[1])
-        becomes = _stamped(thing, old)
+        becomes = _stamped(item, old)
         earlier[key] = becomes
-        found.append(_difference(*key, old, becomes))
-    return found
+        differences.append(_difference(*key, old, becomes))
+    return differences
 
 
-def _name_in(state: State, thing: Object) -> str:
+def _name_in(state: State, item: Object) -> str:
     """A version may name its deployment by id; it is known by the name all the same."""
-    if not isinstance(thing, model.Version):
-        return thing.name
-    return f"{_owner(state, thing.deployment)}/{thing.tag}"
+    if not isinstance(item, model.Version):
+        return item.name
+    return f"{_owner(state, item.deployment)}/{item.tag}"
 
 
 def _owner(state: State, reference: str) -> str:
@@ -81,21 +81,21 @@ def _owner(state: State, reference: str) -> str:
     return next((node.name for node in state.deployments.values() if node.object.id == reference), reference)
 
 
-def _stamped(thing: Object, old: Object | None) -> Object:
+def _stamped(item: Object, old: Object | None) -> Object:
     """The object as it would be stored, but for the times of the change: those are the ones of what it replaces."""
-    if isinstance(thing, model.Policy):
-        thing = msgspec.structs.replace(
-            thing, rules=rule_ids.settled(thing, old if isinstance(old, model.Policy) else None)
+    if isinstance(item, model.Policy):
+        item = msgspec.structs.replace(
+            item, rules=rule_ids.settled(item, old if isinstance(old, model.Policy) else None)
         )
     if old is None:
-        return thing
+        return item
     stamps = ("id", "created_at", "updated_at", "published_at", "set_at", "workspace")
     kept = {name: getattr(old, name) for name in stamps if hasattr(old, name)}
-    if isinstance(thing, model.Version) and isinstance(old, model.Version):
+    if isinstance(item, model.Version) and isinstance(old, model.Version):
         kept["deployment"] = old.deployment
         if old.status == "rejected":
             kept |= {"status": old.status, "rejection": old.rejection}
-    return msgspec.structs.replace(thing, **kept)
+    return msgspec.structs.replace(item, **kept)
 
 
 def _difference(kind: str, name: str, old: Object | None, new: Object) -> Difference:
@@ -116,8 +116,8 @@ def _difference(kind: str, name: str, old: Object | None, new: Object) -> Differ
 
 def _described(manifest: dict[str, Any]) -> dict[str, Any]:
     """Nobody is shown secrets of another one's making, and whoever compares knows their own."""
-    shown: dict[str, Any] = hiding.without_secrets(manifest["kind"], manifest)
-    return shown
+    document: dict[str, Any] = hiding.without_secrets(manifest["kind"], manifest)
+    return document
 
 
 def _without_stamps(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -135,8 +135,8 @@ def _fields(before: Any, after: Any, path: str) -> Iterator[FieldDifference]:
     elif _have_ids(before) and _have_ids(after):
         yield from _items(before, after, path)
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for index, (one, other) in enumerate(zip(before, after, strict=True)):
-            yield from _fields(one, other, documents.item_path(path, index))
+        for index, (member, other) in enumerate(zip(before, after, strict=True)):
+            yield from _fields(member, other, documents.item_path(path, index))
     else:
         yield FieldDifference(path, _written(before), _written(after))
 

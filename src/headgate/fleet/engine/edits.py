@@ -33,8 +33,8 @@ def check(state: State, node: VersionNode, new: model.Version) -> None:
 def _where_it_ran(state: State, node: VersionNode) -> str | None:
     """The first by name of the targets that know of it, or of a job of it: everyone who follows the log says the same."""
     known = state.known_of(state.deployments[node.object.deployment])
-    found = [target.name for target in known if _has_run(target, node.id)]
-    return min(found or [job.target for job in state.jobs.values() if job.version == node.id], default=None)
+    names = [target.name for target in known if _has_run(target, node.id)]
+    return min(names or [job.target for job in state.jobs.values() if job.version == node.id], default=None)
 
 
 def _has_run(target: Target, version: str) -> bool:

@@ -218,12 +218,12 @@ def _freeze_first(judged: list[JudgedVersion], freeze: GateResult) -> list[Judge
     return [(newest, freeze), *((version, one) for version, one in judged if one.kind != freeze.kind)]
 
 
-def _line(version: VersionNode | None, one: GateResult) -> RuleLine:
-    verdict = one.verdict
+def _line(version: VersionNode | None, result: GateResult) -> RuleLine:
+    verdict = result.verdict
     return RuleLine(
-        policy=one.rule.policy.name if one.rule is not None else None,
-        rule=one.rule.label if one.rule is not None else None,
-        type=one.kind,
+        policy=result.rule.policy.name if result.rule is not None else None,
+        rule=result.rule.label if result.rule is not None else None,
+        type=result.kind,
         version=version.tag if version is not None else None,
         verdict=verdict.outcome,
         reason=verdict.reason,
@@ -243,9 +243,9 @@ def _desired(state: State, target: Target, judged: list[JudgedVersion], group: G
     if member is not None and member.version is not None and member.state in target_states.STILL_TO_RUN:
         return state.tag(member.version)
     watermark = candidates.watermark_of(state, target)
-    for version, one in judged:
+    for version, result in judged:
         is_news = version is not None and (watermark is None or version.sort_key >= watermark)
-        if version is not None and is_news and one.verdict.outcome != "denied":
+        if version is not None and is_news and result.verdict.outcome != "denied":
             return version.tag
     return _tag_or_none(state, record.deployed)
 
@@ -270,8 +270,8 @@ def _message(state: State, target: Target, judged: list[JudgedVersion]) -> str:
     held_by = [(version, one) for version, one in judged if not one.is_allowed]
     if held_by and all(one.verdict.reason == decisions.Reason.AWAITING_RETRY for _, one in held_by):
         return held_by[0][1].verdict.message
-    for version, one in held_by:
-        return f"{version.tag}: {one.verdict.message}" if version is not None else one.verdict.message
+    for version, result in held_by:
+        return f"{version.tag}: {result.verdict.message}" if version is not None else result.verdict.message
     if judged:
         return "every gate allows it"
     deployed = state.version(record.deployed)
@@ -297,8 +297,8 @@ def _what_holds_the_way_back(state: State, target: Target, judged: list[JudgedVe
     """After what failed: why the version before is not put back yet."""
     back = state.version(target.record.rollback_to)
     held_by = (one for version, one in judged if version is back and not one.is_allowed)
-    one = next(held_by, None) if back is not None else None
-    return f": {one.verdict.message}" if one is not None else ""
+    holder = next(held_by, None) if back is not None else None
+    return f": {holder.verdict.message}" if holder is not None else ""
 
 
 def _group_line(state: State, target: Target, group: Group | None, now: Instant) -> GroupLine | None:
@@ -323,10 +323,10 @@ def _phase(state: State, site: Site, group: Group, now: Instant) -> str:
 
 def _slot_lines(state: State, target: Target) -> Iterator[SlotLine]:
     for table in holds.tables_for(state, (target,)):
-        one = explain_slots.of_table(state, table, target)
+        use = explain_slots.of_table(state, table, target)
         held = target.resource.name in table.holders
         if held or any(True for _ in target_states.ahead_of(state, target)):
-            yield SlotLine(table.rule.policy.name, table.rule.label, held, one.verdict.message)
+            yield SlotLine(table.rule.policy.name, table.rule.label, held, use.verdict.message)
 
 
 def _warnings(state: State, target: Target) -> Iterator[str]:

@@ -42,7 +42,7 @@ _TRIED_AGAIN = "it is tried again when an operator retries it, or by the next gr
 
 
 def of_member(state: State, target: Target, site: Site, now: Instant) -> Iterator[JudgedVersion]:
-    shown: set[str] = set()
+    seen: set[str] = set()
     if not site.is_home_of(target):
         yield from _kept_verdicts(state, target, site, now)
     for group in site.groups():
@@ -55,21 +55,21 @@ def of_member(state: State, target: Target, site: Site, now: Instant) -> Iterato
         if locked is None:
             continue
         if member.state != "succeeded":
-            shown.add(locked.id)
+            seen.add(locked.id)
         yield locked, _bracket_verdict(state, target, site, group, now)
-        for one in _verdicts_of_member(state, target, site, group, member, now):
-            yield locked, one
+        for result in _verdicts_of_member(state, target, site, group, member, now):
+            yield locked, result
     fresh = collecting.fresh_versions(state, site).get(target.deployment.name, [])
     for version in fresh[: target_states.CANDIDATES_AT_MOST]:
-        if version.id not in shown:
+        if version.id not in seen:
             yield from _version_verdicts(state, target, site, version, now)
             yield version, explain_windows.of_window(state, site, now)
-    if target.deployment.name in shape.of_site(site).hooks and not shown:
+    if target.deployment.name in shape.of_site(site).hooks and not seen:
         ahead = next(candidates.newest_first(target), None)
         if ahead is not None and ahead.id != target.record.deployed:
             yield from _version_verdicts(state, target, site, ahead, now)
             yield ahead, explain_windows.of_window(state, site, now) if site.collecting else _no_cycle(site)
-    if not shown:
+    if not seen:
         yield from _unhooked_verdicts(state, target, site, now)
     if not locking.is_in_started_group(site, target.deployment.name):
         yield from explain_attempts.of_paused(state, target)
@@ -86,8 +86,8 @@ def _version_verdicts(
     """The version's own gates, with what a close now would lock beside it."""
     choices = Choices(state, site, now, Blockers())
     prospects = choices.prospects_of(target.deployment.name, version)
-    for one in gates.of_version(state, target, version, now, prospects):
-        yield version, one
+    for result in gates.of_version(state, target, version, now, prospects):
+        yield version, result
 
 
 def _is_over(group: Group, member: Member) -> bool:
@@ -146,12 +146,12 @@ def _passed_over_verdicts(state: State, target: Target, site: Site, now: Instant
 def _passed_over_verdict(
     site: Site, target: Target, version: VersionNode, newest: VersionNode
 ) -> decisions.Verdict:
-    said = f"{target.deployment.name} {version.tag} opens no window: {newest.tag}, which is newer,"
+    subject = f"{target.deployment.name} {version.tag} opens no window: {newest.tag}, which is newer,"
     for group in site.groups():
         member = group.member(target.deployment.name)
         if member is not None and member.version == newest.id and member.state in MEMBER_UNDER_WAY:
-            return decisions.pending(Reason.AWAITING_CYCLE, f"{said} is locked in group {group.id}")
-    message = f"{said} was locked here and put back; {_TRIED_AGAIN}"
+            return decisions.pending(Reason.AWAITING_CYCLE, f"{subject} is locked in group {group.id}")
+    message = f"{subject} was locked here and put back; {_TRIED_AGAIN}"
     return decisions.pending(Reason.CYCLE_FAILED, message, passed_over=newest.tag)
 
 
@@ -221,8 +221,8 @@ def _verdicts_of_member(
     state: State, target: Target, site: Site, group: Group, member: Member, now: Instant
 ) -> Iterator[GateResult]:
     if group.started_at is None:
-        for one in readiness.verdicts_of(state, site, group, now):
-            yield _naming_whom_it_holds(state, target, site, group, one, now)
+        for result in readiness.verdicts_of(state, site, group, now):
+            yield _naming_whom_it_holds(state, target, site, group, result, now)
     if group.started_at is None or _takes_slots_again(group):
         for table in readiness.tables_of(state, site, group):
             yield explain_slots.of_table(state, table, target)
@@ -239,24 +239,30 @@ def _verdicts_of_member(
 
 
 def _naming_whom_it_holds(
-    state: State, target: Target, site: Site, group: Group, one: GateResult, now: Instant
+    state: State, target: Target, site: Site, group: Group, result: GateResult, now: Instant
 ) -> GateResult:
     """A group starts when every member passes: what is in a sibling's way says whose it is."""
-    if one.is_allowed or not gates.is_of_moment(one):
-        return one
+    if result.is_allowed or not gates.is_of_moment(result):
+        return result
     holds = [
         other
         for other, version in readiness.runners(state, site, group)
-        if any(_says_the_same(one, own) for own in gates.of_moment(state, other, version, now))
+        if any(_says_the_same(result, own) for own in gates.of_moment(state, other, version, now))
     ]
     if not holds or target in holds:
-        return one
-    said = f"holds {holds[0].deployment.name} of this group: {one.verdict.message}"
-    return GateResult(one.rule, one.kind, msgspec.structs.replace(one.verdict, words=said), one.wakes)
+        return result
+    message = f"holds {holds[0].deployment.name} of this group: {result.verdict.message}"
+    return GateResult(
+        result.rule, result.kind, msgspec.structs.replace(result.verdict, words=message), result.wakes
+    )
 
 
-def _says_the_same(one: GateResult, other: GateResult) -> bool:
-    return one.rule is other.rule and one.kind == other.kind and one.verdict.message == other.verdict.message
+def _says_the_same(result: GateResult, other: GateResult) -> bool:
+    return (
+        result.rule is other.rule
+        and result.kind == other.kind
+        and result.verdict.message == other.verdict.message
+    )
 
 
 def _takes_slots_again(group: Group) -> bool:
@@ -290,11 +296,11 @@ def _bracket_verdict(state: State, target: Target, site: Site, group: Group, now
             if ahead is not None
             else "another group"
         )
-        said = f"{version} is locked since {locked_at}; queued: {what}"
+        message = f"{version} is locked since {locked_at}; queued: {what}"
         if ahead is not None and ahead.status == "failed":
-            verdict = decisions.pending(Reason.AWAITING_CYCLE, said, failed_group=ahead.id)
+            verdict = decisions.pending(Reason.AWAITING_CYCLE, message, failed_group=ahead.id)
         else:
-            verdict = decisions.pending(Reason.AWAITING_CYCLE, said)
+            verdict = decisions.pending(Reason.AWAITING_CYCLE, message)
     elif group.status == "failed":
         failed = ", ".join(m.deployment for m in group.members if m.state == "failed")
         stuck = "is stuck, it " if group.stuck else ""

@@ -114,13 +114,13 @@ class Reasons:
                 asked.setdefault((line.policy, line.rule), line)
         for (policy, rule), line in asked.items():
             version = line.version or ""
-            found = self._approvals.setdefault(
+            approval = self._approvals.setdefault(
                 (environment, version, policy, rule),
                 AwaitedApproval(environment, version, policy, rule, line.message),
             )
-            found.count += 1
-            if len(found.targets) < MOST_SAMPLED:
-                found.targets.append(explanation.target)
+            approval.count += 1
+            if len(approval.targets) < MOST_SAMPLED:
+                approval.targets.append(explanation.target)
 
     def approvals(self) -> list[AwaitedApproval]:
         return [self._approvals[key] for key in sorted(self._approvals, key=str)]

@@ -12,21 +12,23 @@ from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel.decisions import Reason
 
 
-def with_spoilt(state: State, target: Target, version: VersionNode | None, one: GateResult) -> GateResult:
+def with_spoilt(state: State, target: Target, version: VersionNode | None, result: GateResult) -> GateResult:
     """The verdict is shared by all targets and counts alone; whoever asks why is told the names."""
-    if one.verdict.reason != Reason.AWAITING_ENVIRONMENT or one.rule is None or version is None:
-        return one
-    if not units.is_a(one.rule, EnvironmentProgression):
-        return one
+    if result.verdict.reason != Reason.AWAITING_ENVIRONMENT or result.rule is None or version is None:
+        return result
+    if not units.is_a(result.rule, EnvironmentProgression):
+        return result
     names: list[str] = []
-    for environment in promotion.environments_before(state, one.rule, target):
+    for environment in promotion.environments_before(state, result.rule, target):
         pair = target.deployment.pairs.get(environment.name)
         if pair is not None:
             scoped = candidates.scoped_targets(pair, version)
             names += successes.spoilt(state, version, environment.name, scoped)
     if not names:
-        return one
+        return result
     message = (
-        f"{one.verdict.message}; {version.tag} failed or was rolled back on {failure_budget.named(names)}"
+        f"{result.verdict.message}; {version.tag} failed or was rolled back on {failure_budget.named(names)}"
     )
-    return GateResult(one.rule, one.kind, msgspec.structs.replace(one.verdict, words=message), one.wakes)
+    return GateResult(
+        result.rule, result.kind, msgspec.structs.replace(result.verdict, words=message), result.wakes
+    )

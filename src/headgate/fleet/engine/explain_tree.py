@@ -35,7 +35,7 @@ def _children(explanation: Explanation) -> Iterator[ExplanationTree]:
     if group is not None:
         yield ExplanationTree(f"group {group.id}", "fleet", PartState(group.status), group.message)
     if job is not None:
-        said = job.message or job.reason
+        outcome = job.message or job.reason
         version = f"{job.version}, attempt {job.attempt}"
-        message = f"{version}: {said}" if said else version
+        message = f"{version}: {outcome}" if outcome else version
         yield ExplanationTree(f"job {job.id}", "fleet", PartState(job.status), message)

@@ -34,8 +34,8 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[JudgedVers
         yield from explain_brackets.of_member(state, target, target.site, now)
         return
     for version, _ in zip(target_states.ahead_of(state, target), range(target_states.CANDIDATES_AT_MOST)):
-        for one in targets.verdicts_of(state, target, version, now):
-            yield version, one
+        for result in targets.verdicts_of(state, target, version, now):
+            yield version, result
         for table in holds.tables_for(state, (target,)):
             yield version, explain_slots.of_table(state, table, target)
         if target.record.retry_at is not None and retries.retried_version(state, target) == version.id:
@@ -96,20 +96,22 @@ def _changed_values_verdicts(state: State, target: Target, now: Instant) -> Iter
         return
     if record.job is not None or not target_states.has_changed_values(state, target):
         return
-    for one in targets.verdicts_of_same_version(state, target, now):
-        yield deployed, one
+    for result in targets.verdicts_of_same_version(state, target, now):
+        yield deployed, result
     if record.retry_at is not None:
         yield from ((deployed, one) for one in explain_attempts.of_retry(target, record.retry_at, now))
     for table in holds.tables_for(state, (target,)):
         yield deployed, explain_slots.of_table(state, table, target)
 
 
-def with_cycle(target: Target, one: GateResult) -> GateResult:
+def with_cycle(target: Target, result: GateResult) -> GateResult:
     """A ring of dependencies that could not be seen when the policy came is said here."""
-    if one.is_allowed or one.rule is None or not units.is_a(one.rule, DeploymentDependency):
-        return one
+    if result.is_allowed or result.rule is None or not units.is_a(result.rule, DeploymentDependency):
+        return result
     ring = dependencies.ring_through(target)
-    if not ring or one.verdict.outcome == "denied":
-        return one
-    message = f"{one.verdict.message}; the {dependencies.ring_sentence(ring)}"
-    return GateResult(one.rule, one.kind, msgspec.structs.replace(one.verdict, words=message), one.wakes)
+    if not ring or result.verdict.outcome == "denied":
+        return result
+    message = f"{result.verdict.message}; the {dependencies.ring_sentence(ring)}"
+    return GateResult(
+        result.rule, result.kind, msgspec.structs.replace(result.verdict, words=message), result.wakes
+    )

@@ -66,17 +66,17 @@ def _held_open(state: State, site: Site, fresh: collecting.Fresh, now: Instant) 
     stays = "collection window stays open"
     coming = collecting.awaited(state, site)
     if coming:
-        said = f"{stays} until the cycle here has ended that {', '.join(coming)} still belongs to"
-        return decisions.pending(Reason.AWAITING_CYCLE, said)
+        message = f"{stays} until the cycle here has ended that {', '.join(coming)} still belongs to"
+        return decisions.pending(Reason.AWAITING_CYCLE, message)
     choices = Choices(state, site, now, Blockers())
     choices.choose_all()
     _, missing, _ = choosing.hook_locks(choices, site, Blockers())
     if missing:
-        said = f"{stays}: there is no allowed version of {', '.join(missing)}"
-        return missing_verdict(state, site, missing, said, now)
+        message = f"{stays}: there is no allowed version of {', '.join(missing)}"
+        return missing_verdict(state, site, missing, message, now)
     waiting = ", ".join(f"{name} {versions[0].tag}" for name, versions in sorted(fresh.items()))
-    said = f"{stays} until the gates of a new version allow it: {waiting}"
-    return decisions.pending(Reason.COLLECTING, said)
+    message = f"{stays} until the gates of a new version allow it: {waiting}"
+    return decisions.pending(Reason.COLLECTING, message)
 
 
 def missing_sentence(hooks: list[str]) -> str:
@@ -84,14 +84,14 @@ def missing_sentence(hooks: list[str]) -> str:
 
 
 def missing_verdict(
-    state: State, site: Site, hooks: list[str], said: str, now: Instant, group: Group | None = None
+    state: State, site: Site, hooks: list[str], message: str, now: Instant, group: Group | None = None
 ) -> decisions.Verdict:
     """A hook without a version is waited for. Only a person can bring one, unless a version of it waits for something
     else: a time, another environment."""
     started = group is not None and group.started_at is not None
     return decisions.pending(
         Reason.AWAITING_DEPENDENCY,
-        said,
+        message,
         missing_hooks=hooks,
         by_person=any(not _may_come_by_itself(state, site.members[name], now) for name in hooks),
         group=group.id if group is not None and started else None,

@@ -54,29 +54,29 @@ def _repeated(read: Sequence[_Read]) -> Iterator[Problem]:
                 yield item.problem(path, f"{what} is already used in {place}")
 
 
-def _unique_keys(thing: Object) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    kind = type(thing).__name__
-    yield "metadata.id", f"the id {thing.id}", (thing.id,)
-    if isinstance(thing, model.Version):
-        yield "spec.tag", f"the tag {thing.tag} of {thing.deployment}", (thing.deployment, thing.tag)
+def _unique_keys(item: Object) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    kind = type(item).__name__
+    yield "metadata.id", f"the id {item.id}", (item.id,)
+    if isinstance(item, model.Version):
+        yield "spec.tag", f"the tag {item.tag} of {item.deployment}", (item.deployment, item.tag)
     else:
-        yield "metadata.name", f"the name of {kind} {thing.name}", (thing.name,)
-    if isinstance(thing, model.Resource):
-        yield "spec.identifier", f"the identifier {thing.identifier}", (thing.identifier,)
+        yield "metadata.name", f"the name of {kind} {item.name}", (item.name,)
+    if isinstance(item, model.Resource):
+        yield "spec.identifier", f"the identifier {item.identifier}", (item.identifier,)
 
 
 def _unknown_references(read: Sequence[_Read], declared: Mapping[str, frozenset[str]]) -> Iterator[Problem]:
     """A set without any deployment is meant for a fleet that has them; one with some is taken to have all."""
     deployments, agents = declared["Deployment"], declared["JobAgent"]
     for item in read:
-        thing = item.object
-        if isinstance(thing, model.Version) and deployments:
-            if thing.deployment not in deployments:
-                yield item.problem("spec.deployment", _unknown(thing.deployment, deployments))
-            for name in thing.dependencies:
+        referring = item.object
+        if isinstance(referring, model.Version) and deployments:
+            if referring.deployment not in deployments:
+                yield item.problem("spec.deployment", _unknown(referring.deployment, deployments))
+            for name in referring.dependencies:
                 if name not in deployments:
                     yield item.problem(field_path("spec.dependencies", name), _unknown(name, deployments))
-        agent = thing.job_agent if isinstance(thing, model.Deployment) else None
+        agent = referring.job_agent if isinstance(referring, model.Deployment) else None
         if agents and agent is not None and agent not in agents:
             yield item.problem("spec.jobAgent", _unknown(agent, agents))
 
@@ -86,25 +86,27 @@ def _closed_fields(read: Sequence[_Read]) -> Iterator[Problem]:
     agents = {item.object.name: item.object for item in read if isinstance(item.object, model.JobAgent)}
     owners = {item.object.name: item.object for item in read if isinstance(item.object, model.Deployment)}
     for item in read:
-        thing = item.object
-        if isinstance(thing, model.Deployment | model.Version):
-            owner = thing if isinstance(thing, model.Deployment) else owners.get(thing.deployment)
+        configured = item.object
+        if isinstance(configured, model.Deployment | model.Version):
+            owner = (
+                configured if isinstance(configured, model.Deployment) else owners.get(configured.deployment)
+            )
             agent = agents.get((owner.job_agent if owner is not None else None) or "")
             opened = agent.open_fields if agent is not None else None
-            for problem in agent_fields.closed_problems(thing.job_agent_config, opened):
+            for problem in agent_fields.closed_problems(configured.job_agent_config, opened):
                 yield item.problem(problem.path, problem.message)
 
 
 def _declared(documents: Sequence[TextDocument]) -> dict[str, frozenset[str]]:
     """Names and ids by kind, because a reference takes either; of refused documents too, they are there after all."""
-    found: dict[str, set[str]] = {"Deployment": set(), "JobAgent": set()}
+    declared: dict[str, set[str]] = {"Deployment": set(), "JobAgent": set()}
     for document in documents:
         value = document.value
         metadata = value.get("metadata") if isinstance(value, dict) else None
         kind = value.get("kind") if isinstance(value, dict) else None
         if kind in ("Deployment", "JobAgent") and isinstance(metadata, dict):
-            found[kind].update(str(metadata[key]) for key in ("name", "id") if key in metadata)
-    return {kind: frozenset(names) for kind, names in found.items()}
+            declared[kind].update(str(metadata[key]) for key in ("name", "id") if key in metadata)
+    return {kind: frozenset(names) for kind, names in declared.items()}
 
 
 def _unknown(name: str, known: Set[str]) -> str:

@@ -200,23 +200,23 @@ def _build(
     result = documents.read_into(kinds.BY_NAME[kind].model, document, path, problems)
     if result is documents.INVALID or problems:
         return None
-    found = cast(Object, result)
+    built = cast(Object, result)
     if "createdAt" not in known:
-        found = msgspec.structs.replace(found, created_at=now)
-    found = _completed(found, read_rules, now)
-    too_large = size_problem(found, path)
+        built = msgspec.structs.replace(built, created_at=now)
+    built = _completed(built, read_rules, now)
+    too_large = size_problem(built, path)
     if too_large is not None:
         problems.append(too_large)
-    return found
+    return built
 
 
-def size_problem(thing: msgspec.Struct, path: str) -> Problem | None:
+def size_problem(item: msgspec.Struct, path: str) -> Problem | None:
     """Names the field that takes most of an object that is too large."""
-    if len(_encode(thing)) <= LARGEST_BYTES:
+    if len(_encode(item)) <= LARGEST_BYTES:
         return None
     sizes = {
-        field.encode_name: len(_encode(getattr(thing, field.name)))
-        for field in msgspec.structs.fields(type(thing))
+        field.encode_name: len(_encode(getattr(item, field.name)))
+        for field in msgspec.structs.fields(type(item))
     }
     size, largest = sum(sizes.values()), max(sizes, key=lambda name: sizes[name])
     message = (
@@ -255,16 +255,16 @@ def _completed(result: Object, read_rules: tuple[model.Rule, ...], now: Instant)
     return result
 
 
-def describe(thing: Object | ForeignObject) -> dict[str, Any]:
+def describe(described: Object | ForeignObject) -> dict[str, Any]:
     """The manifest that reads back as this object."""
-    if isinstance(thing, ForeignObject):
-        return thing.document
-    metadata = {"name": thing.name, "id": thing.id}
-    if thing.workspace != model.DEFAULT_WORKSPACE:
-        metadata["workspace"] = thing.workspace
-    written = documents.write(thing)
+    if isinstance(described, ForeignObject):
+        return described.document
+    metadata = {"name": described.name, "id": described.id}
+    if described.workspace != model.DEFAULT_WORKSPACE:
+        metadata["workspace"] = described.workspace
+    written = documents.write(described)
     spec = {key: item for key, item in written.items() if key not in _NOT_IN_SPEC}
-    if isinstance(thing, model.Policy):
-        spec["rules"] = [rules.write_rule(rule) for rule in thing.rules]
-    spec["createdAt"] = instants.show(thing.created_at)
-    return {"apiVersion": API_VERSION, "kind": kinds.of(thing).name, "metadata": metadata, "spec": spec}
+    if isinstance(described, model.Policy):
+        spec["rules"] = [rules.write_rule(rule) for rule in described.rules]
+    spec["createdAt"] = instants.show(described.created_at)
+    return {"apiVersion": API_VERSION, "kind": kinds.of(described).name, "metadata": metadata, "spec": spec}

@@ -72,9 +72,9 @@ def read(text: str, source: str) -> list[TextDocument]:
     if problem is not None:
         raise Rejected([Problem(source, problem)])
     if text.lstrip()[:1] in ("{", "["):
-        found = _read_json(text)
-        if found is not None:
-            return list(_split(TextDocument(found.value, source, lines=_lines_of_json(text, source))))
+        read_json = _read_json(text)
+        if read_json is not None:
+            return list(_split(TextDocument(read_json.value, source, lines=_lines_of_json(text, source))))
     return [part for document in _read_yaml(text, source) for part in _split(document)]
 
 
@@ -172,10 +172,10 @@ def _yaml_problem(error: yaml.YAMLError, source: str) -> Problem:
     if not isinstance(error, yaml.MarkedYAMLError):
         return Problem(source, f"is not text that YAML allows: {' '.join(str(error).split())[:200]}")
     mark = error.problem_mark or error.context_mark
-    said = ", ".join(part for part in (error.context, error.problem) if part)
+    problem = ", ".join(part for part in (error.context, error.problem) if part)
     if mark is None:
-        return Problem(source, f"is not YAML: {said}")
-    return Problem(f"{source}:{mark.line + 1}", f"is not YAML: {said} (column {mark.column + 1})")
+        return Problem(source, f"is not YAML: {problem}")
+    return Problem(f"{source}:{mark.line + 1}", f"is not YAML: {problem} (column {mark.column + 1})")
 
 
 class _Container:

@@ -40,7 +40,7 @@ def read_documents(text: str, *, source: str) -> list[TextDocument]:
 def read_objects(text: str, *, ids: IdSource, now: Instant, source: str = "text") -> list[Object]:
     """Every object of the fleet in the text. Raises Rejected with all problems; objects of other levels are one."""
     problems: list[Problem] = []
-    found: list[Object] = []
+    objects: list[Object] = []
     for document in read_documents(text, source=source):
         try:
             parsed = parse(document, ids, now)
@@ -54,7 +54,7 @@ def read_objects(text: str, *, ids: IdSource, now: Instant, source: str = "text"
                 )
             )
         else:
-            found.append(parsed)
+            objects.append(parsed)
     if problems:
         raise Rejected(problems)
-    return found
+    return objects

@@ -53,14 +53,14 @@ class Ordering:
 
     def keys(self, table: Table, field: str, created_at: CreatedAt) -> list[Key]:
         """Ascending."""
-        found = self._keys.get(field)
-        if found is None:
+        keys = self._keys.get(field)
+        if keys is None:
             if field == NAME:
-                found = [(name,) for name in sorted(table)]
+                keys = [(name,) for name in sorted(table)]
             else:
-                found = sorted((created_at(node), name) for name, node in table.items())
-            self._keys[field] = found
-        return found
+                keys = sorted((created_at(node), name) for name, node in table.items())
+            self._keys[field] = keys
+        return keys
 
     def name_of_id(self, table: Table, id_: str, id_of: Callable[[Any], str]) -> str | None:
         if self._ids is None:

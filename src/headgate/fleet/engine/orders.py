@@ -45,24 +45,24 @@ class Prospect(msgspec.Struct, frozen=True):
 def act(state: State, change: TargetAction, now: Instant) -> None:
     target = references.target(state, change.target)
     to = _wanted(state, target.deployment.name, change.action, change.to)
-    found = prospect(state, target, change.action, to, now)
-    if found.problem is not None:
-        raise Rejected((Problem("target", found.problem),))
-    _carry_out(state, found, change, to, now)
+    order_prospect = prospect(state, target, change.action, to, now)
+    if order_prospect.problem is not None:
+        raise Rejected((Problem("target", order_prospect.problem),))
+    _carry_out(state, order_prospect, change, to, now)
 
 
 def act_on_many(state: State, change: TargetsAction, now: Instant) -> None:
     """Those that cannot are passed over; if none can, that is a refusal."""
-    found = prospects(state, change, now)
-    able = [one for one in found if one.problem is None]
+    order_prospects = prospects(state, change, now)
+    able = [one for one in order_prospects if one.problem is None]
     if not able:
-        problems = [one.problem for one in found if one.problem is not None]
+        problems = [one.problem for one in order_prospects if one.problem is not None]
         more = f"; and {len(problems) - PROBLEMS_NAMED} more" if len(problems) > PROBLEMS_NAMED else ""
         message = f"no target can {ORDER_WORDS[change.action]}: {'; '.join(problems[:PROBLEMS_NAMED])}{more}"
         raise Rejected((Problem("deployment", message),))
     to = _wanted(state, change.deployment, change.action, change.to)
-    for one in able:
-        _carry_out(state, one, change, to, now)
+    for able_prospect in able:
+        _carry_out(state, able_prospect, change, to, now)
 
 
 def prospects(state: State, change: TargetsAction, now: Instant) -> list[Prospect]:
@@ -79,12 +79,12 @@ def _concerned(state: State, change: TargetsAction) -> list[Target]:
         message = f"{deployment.name} has no release target in {environment.name}"
         raise Rejected((Problem("environment", message),))
     named = set(change.resources)
-    found = [pair.targets[name] for name in sorted(pair.targets) if not named or name in named]
+    targets = [pair.targets[name] for name in sorted(pair.targets) if not named or name in named]
     missing = sorted(named - pair.targets.keys())
     if missing:
         message = f"{missing[0]} is no release target of {deployment.name} in {environment.name}"
         raise Rejected((Problem("resources", message),))
-    return found if change.selector is None else _selected(found, change.selector)
+    return targets if change.selector is None else _selected(targets, change.selector)
 
 
 def _selected(targets: list[Target], text: str) -> list[Target]:
@@ -93,10 +93,10 @@ def _selected(targets: list[Target], text: str) -> list[Target]:
     if problems:
         raise Rejected(problems)
     selector = expressions.SELECTOR.selector(text)
-    found = [target for target in targets if selector.matches(target.bindings())]
-    if not found:
+    matching = [target for target in targets if selector.matches(target.bindings())]
+    if not matching:
         raise Rejected((Problem("selector", selections.nobody(selector, targets)),))
-    return found
+    return matching
 
 
 def _wanted(state: State, deployment: str, action: OperatorCommand, to: str | None) -> VersionNode | None:
@@ -222,17 +222,17 @@ def _not_failed(target: Target) -> str:
 def given_up_here(state: State, target: Target) -> list[str]:
     """Versions that are not tried again here by themselves: failed, put back, or given up with a group."""
     record = target.record
-    found = dict.fromkeys((*record.failures, *record.rolled_back, *record.given_up))
+    given_up = dict.fromkeys((*record.failures, *record.rolled_back, *record.given_up))
     if record.failed_version is not None:
-        found[record.failed_version] = None
+        given_up[record.failed_version] = None
     if record.deployed is not None and giving_up.values_of(state, target) is not None:
-        found[record.deployed] = None
+        given_up[record.deployed] = None
     if record.retry_at is not None and record.attempts:
-        found[state.jobs[record.attempts[-1]].version] = None
+        given_up[state.jobs[record.attempts[-1]].version] = None
     cycle = _cycle_of(target)
     if cycle is not None and cycle[1].state in ("failed", "retrying") and cycle[1].version is not None:
-        found[cycle[1].version] = None
-    return list(found)
+        given_up[cycle[1].version] = None
+    return list(given_up)
 
 
 def _of_redeploy(
@@ -290,9 +290,9 @@ def _older_than(state: State, target: Target, before: VersionNode | None) -> Ver
 
 def _not_forward(state: State, target: Target, to: VersionNode, now: Instant) -> str | None:
     """Forward is not back: what people or selectors hold back there is not reached by an order."""
-    for one in gates.of_version(state, target, to, now):
-        if not one.is_allowed and _says_whether_it_may_come(one):
-            return f"{target.name}: {to.tag} is newer than what runs, and held: {one.verdict.message}"
+    for result in gates.of_version(state, target, to, now):
+        if not result.is_allowed and _says_whether_it_may_come(result):
+            return f"{target.name}: {to.tag} is newer than what runs, and held: {result.verdict.message}"
     return None
 
 
@@ -342,24 +342,30 @@ def _of_adopting(target: Target, before: VersionNode | None, to: VersionNode | N
 
 
 def _carry_out(
-    state: State, one: Prospect, change: TargetAction | TargetsAction, to: VersionNode | None, now: Instant
+    state: State,
+    order_prospect: Prospect,
+    change: TargetAction | TargetsAction,
+    to: VersionNode | None,
+    now: Instant,
 ) -> None:
-    target = one.target
+    target = order_prospect.target
     failed = _failed_rollback(state, target, to)
     match change.action:
-        case "retry" | "rollback" if failed is not None and one.after is not None:
-            _roll_back_again(state, target, one.after, failed, change.user, now)
-        case "retry" if one.after is not None and one.after is rollbacks.given_up(state, target):
-            target.record.rollback_to = one.after.id
+        case "retry" | "rollback" if failed is not None and order_prospect.after is not None:
+            _roll_back_again(state, target, order_prospect.after, failed, change.user, now)
+        case "retry" if order_prospect.after is not None and order_prospect.after is rollbacks.given_up(
+            state, target
+        ):
+            target.record.rollback_to = order_prospect.after.id
             target.record.given_up_rollback = None
         case "retry":
             _retry(state, target, to, change.user, now)
-        case "adopt" if one.after is not None:
-            _adopt(state, target, one.after, change.user, now)
-        case "redeploy" if one.after is one.before:
+        case "adopt" if order_prospect.after is not None:
+            _adopt(state, target, order_prospect.after, change.user, now)
+        case "redeploy" if order_prospect.after is order_prospect.before:
             target.record.ordered = "redeploy"
         case _:
-            _go_to(state, target, one, change.user)
+            _go_to(state, target, order_prospect, change.user)
     state.target_changed(target)
     state.touch(target)
 
@@ -383,18 +389,22 @@ def _roll_back_again(
     record.retry_at = None
 
 
-def _go_to(state: State, target: Target, one: Prospect, user: str) -> None:
+def _go_to(state: State, target: Target, order_prospect: Prospect, user: str) -> None:
     """What it goes back from is not tried again by itself; what it goes to may be, even if it was put back before."""
-    assert one.after is not None
+    assert order_prospect.after is not None
     cause = f"{target_states.ORDERED_BY} {user or 'an operator'}"
-    if rollbacks.kind_of(state, target, one.after) == "rollback":
+    if rollbacks.kind_of(state, target, order_prospect.after) == "rollback":
         jobs.order_rollback(
-            state, target, one.before.id if one.before is not None else "", one.after.id, cause
+            state,
+            target,
+            order_prospect.before.id if order_prospect.before is not None else "",
+            order_prospect.after.id,
+            cause,
         )
     else:
-        target.record.rollback_to = one.after.id
+        target.record.rollback_to = order_prospect.after.id
         target.record.rollback_cause = cause
-    target.record.rolled_back.pop(one.after.id, None)
+    target.record.rolled_back.pop(order_prospect.after.id, None)
     target.record.failed_at = None
     target.record.failed_version = None
     target.record.retry_at = None

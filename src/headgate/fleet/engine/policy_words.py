@@ -24,8 +24,10 @@ class PolicyInWords(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def of_policy(policy: model.Policy) -> PolicyInWords:
-    said = tuple(RuleInWords(rule.id, rule.label, rule.kind, rules.in_words(rule)) for rule in policy.rules)
-    return PolicyInWords(policy.name, _whom(policy), said)
+    sentences = tuple(
+        RuleInWords(rule.id, rule.label, rule.kind, rules.in_words(rule)) for rule in policy.rules
+    )
+    return PolicyInWords(policy.name, _whom(policy), sentences)
 
 
 def _whom(policy: model.Policy) -> str:

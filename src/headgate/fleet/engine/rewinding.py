@@ -38,11 +38,11 @@ def rewound(state: State, was: Instant, now: Instant) -> tuple[State, Instant]:
         document[name] = _record(document[name], move)
     for name in _OBJECTS:
         document[name] = [_object(one, move) for one in document[name]]
-    found = snapshot.restore(msgspec.convert(document, snapshot.Snapshot), state.ids)
-    for key in _rows(found):
-        found.journal.changed(*key)
-    found.observer = state.observer
-    return found, end
+    restored = snapshot.restore(msgspec.convert(document, snapshot.Snapshot), state.ids)
+    for key in _rows(restored):
+        restored.journal.changed(*key)
+    restored.observer = state.observer
+    return restored, end
 
 
 def _move(document: dict[str, Any], was: Instant, now: Instant) -> tuple[Move, Instant]:
@@ -56,8 +56,8 @@ def _move(document: dict[str, Any], was: Instant, now: Instant) -> tuple[Move, I
     for name in _RECORDS:
         _record(document[name], note)
     for name in _OBJECTS:
-        for one in document[name]:
-            _object(one, note)
+        for entry in document[name]:
+            _object(entry, note)
     sites = {moment: now + number for number, moment in enumerate(sorted(seen), 1)}
     end = now + len(seen)
 
@@ -93,13 +93,13 @@ def _rows(state: State) -> Iterator[tuple[str, ...]]:
     yield from (("job", job) for job in state.jobs)
     yield from (("group", group) for group in state.groups)
     for version, environments in state.progress.items():
-        yield from (("progress", version, target) for found in environments.values() for target in found)
+        yield from (("progress", version, target) for targets in environments.values() for target in targets)
     yield from (
-        ("progress", version, target) for version, found in state.verified.items() for target in found
+        ("progress", version, target) for version, targets in state.verified.items() for target in targets
     )
     yield from (("breaker", *key) for key in state.breakers)
     yield from (("skip", skip) for skip in state.skips)
     for (version, environment), votes in state.approvals.items():
         yield from (("approval", version, environment, user) for user in votes)
     for kind in kinds.ALL:
-        yield from ((kind.name, kinds.name_of(thing)) for thing in state.objects(kind))
+        yield from ((kind.name, kinds.name_of(item)) for item in state.objects(kind))

@@ -23,17 +23,17 @@ def selected(
     of_resource_alone = (
         set(state.index.select(selector)) if selector is not None and selector.roots == {"resource"} else None
     )
-    found: list[str] = []
+    selection: list[str] = []
     for pair in pairs:
         bindings = {"deployment": pair.deployment.view, "environment": pair.environment.view}
         if selector is None or (not reads_resources and selector.matches(bindings)):
-            found += (target.name for target in pair.targets.values())
+            selection += (target.name for target in pair.targets.values())
         elif reads_resources:
             names = of_resource_alone
             if names is None:
                 names = set(state.index.select(selector, bindings))
-            found += (target.name for name, target in pair.targets.items() if name in names)
-    return found
+            selection += (target.name for name, target in pair.targets.items() if name in names)
+    return selection
 
 
 def problem_of(state: State, text: str | None, targets: Iterable[Target] | None = None) -> str | None:

@@ -142,8 +142,8 @@ _BINDING: dict[Kind, Callable[[State, Any], object]] = {
 def _load_objects(state: State, snapshot: Snapshot) -> None:
     for kind in (*_BINDING, *(kind for kind in kinds.ALL if kind not in _BINDING)):
         put = _BINDING.get(kind, catalog.put_plain)
-        for thing in getattr(snapshot, kind.table):
-            put(state, _typed(thing))
+        for item in getattr(snapshot, kind.table):
+            put(state, _typed(item))
     for vote in snapshot.approvals:
         state.approvals.setdefault((vote.version_id, vote.environment), {})[vote.user] = vote
     for skip in snapshot.skips:
@@ -153,21 +153,21 @@ def _load_objects(state: State, snapshot: Snapshot) -> None:
 
 def object_from(kind: Kind, document: bytes | str) -> Object:
     """From the JSON of its Struct."""
-    found: Object = _typed(msgspec.json.decode(document, type=kind.model))
-    return found
+    item: Object = _typed(msgspec.json.decode(document, type=kind.model))
+    return item
 
 
-def _typed(thing: Any) -> Any:
+def _typed(item: Any) -> Any:
     """Rules of a policy are read with the Struct of their kind, which the document names."""
-    if not isinstance(thing, model.Policy):
-        return thing
+    if not isinstance(item, model.Policy):
+        return item
     rules = tuple(
         msgspec.structs.replace(rule, spec=msgspec.convert(rule.spec, KINDS[rule.kind]))
         if isinstance(rule.spec, dict)
         else rule
-        for rule in thing.rules
+        for rule in item.rules
     )
-    return msgspec.structs.replace(thing, rules=rules)
+    return msgspec.structs.replace(item, rules=rules)
 
 
 def _load_records(state: State, snapshot: Snapshot) -> None:

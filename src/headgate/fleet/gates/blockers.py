@@ -51,9 +51,9 @@ class Blockers(msgspec.Struct):
         """What people allowed on the way there they can take back: whoever has to approve then is asked at once, not when
         the gate that is in the way has opened."""
         self.add(judged)
-        for one in passed:
-            if rules.TRAITS[one.kind].is_answered_by_votes or "skip" in one.verdict.details:
-                self.add(one)
+        for result in passed:
+            if rules.TRAITS[result.kind].is_answered_by_votes or "skip" in result.verdict.details:
+                self.add(result)
 
     def hold(self, reason: Reason) -> None:
         """What was in the way first counts."""

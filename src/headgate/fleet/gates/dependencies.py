@@ -18,10 +18,10 @@ def upstream_targets(rule: BoundRule[DeploymentDependency], target: Target) -> l
     """Targets on the same resource whose deployment the rule names, by name; in another environment only if not in this
     one."""
     known = target.resource.order or _known_order(target.resource)
-    found = known.upstreams.get((rule, target))
-    if found is None:
-        found = known.upstreams[(rule, target)] = _upstream_targets(known, rule, target)
-    return found
+    targets = known.upstreams.get((rule, target))
+    if targets is None:
+        targets = known.upstreams[(rule, target)] = _upstream_targets(known, rule, target)
+    return targets
 
 
 def _known_order(resource: ResourceNode) -> KnownOrder:
@@ -167,8 +167,8 @@ def _leads_back(leads_to: Mapping[Any, Set[Any]]) -> bool:
         ends = [one for one, others in left.items() if left.keys().isdisjoint(others)]
         if not ends:
             return True
-        for one in ends:
-            del left[one]
+        for target_end in ends:
+            del left[target_end]
     return False
 
 
@@ -180,22 +180,22 @@ def ring_through(
     came_from: dict[str, Target] = {}
     open_ends = [target]
     while open_ends:
-        one = open_ends.pop(0)
-        for upstream in upstreams_of(one):
+        target_next = open_ends.pop(0)
+        for upstream in upstreams_of(target_next):
             if upstream is target:
-                return _path_of_ring(one, target, came_from)
+                return _path_of_ring(target_next, target, came_from)
             if upstream.name not in came_from:
-                came_from[upstream.name] = one
+                came_from[upstream.name] = target_next
                 open_ends.append(upstream)
     return []
 
 
 def _path_of_ring(last: Target, target: Target, came_from: dict[str, Target]) -> list[Target]:
-    found = [target]
+    path = [target]
     while last is not target:
-        found.append(last)
+        path.append(last)
         last = came_from[last.name]
-    return [target, *reversed(found)]
+    return [target, *reversed(path)]
 
 
 def ring_sentence(ring: Sequence[Target]) -> str:

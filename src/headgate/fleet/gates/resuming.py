@@ -31,18 +31,18 @@ def _check_where(state: State, rule: AnyRule, change: ResumeBudget) -> None:
     problems = []
     budget = rule if units.is_a(rule, FailureBudget) else None
     if change.environment is not None and (budget is None or budget.spec.per != "environment"):
-        one = "one line for the whole policy" if budget else "a line for each version, in all environments"
+        lines = "one line for the whole policy" if budget else "a line for each version, in all environments"
         problems.append(
-            Problem("environment", f"is {change.environment!r}; {rule.label} has {one}: leave it out")
+            Problem("environment", f"is {change.environment!r}; {rule.label} has {lines}: leave it out")
         )
     if change.value is not None:
-        found = sorted(_values(state, budget)) if budget and budget.spec.group_by is not None else []
-        if not found:
+        values = sorted(_values(state, budget)) if budget and budget.spec.group_by is not None else []
+        if not values:
             message = f"is {change.value!r}; {rule.label} has no lines by groupBy: leave it out"
             problems.append(Problem("value", message))
-        elif change.value not in found:
+        elif change.value not in values:
             problems.append(
-                Problem("value", f"is {change.value!r}; allowed are {failure_budget.named(found)}")
+                Problem("value", f"is {change.value!r}; allowed are {failure_budget.named(values)}")
             )
     if problems:
         raise Rejected(problems)

@@ -101,10 +101,10 @@ def target_behind(
     if cached is None or cached[0] != pair.progress or not cached[1].holds(state, now):
         ranks = ranks_of(target, version, group_by)
         cached = pair.caches[key] = (pair.progress, _first_behind(state, pair, ranks, version, now))
-    found: _FirstBehind = cached[1]
-    if found.behind is None or not gradual_rollout.goes_before(rule.spec, found.rank, position):
+    behind: _FirstBehind = cached[1]
+    if behind.behind is None or not gradual_rollout.goes_before(rule.spec, behind.rank, position):
         return None
-    return found.behind
+    return behind.behind
 
 
 class _FirstBehind(msgspec.Struct, frozen=True):
@@ -275,21 +275,21 @@ def line_of(state: State, target: Target, version: VersionNode) -> RolloutLine |
 
 
 def found_line(
-    state: State, target: Target, version: VersionNode, one: GateResult, passed: Sequence[GateResult]
+    state: State, target: Target, version: VersionNode, result: GateResult, passed: Sequence[GateResult]
 ) -> None:
     """The target was stopped by `one`, behind those that it has passed: if that was its turn alone, it has a line."""
-    turn = one.verdict.requeue_at
-    if one.rule is None or not units.is_a(one.rule, GradualRollout):
+    turn = result.verdict.requeue_at
+    if result.rule is None or not units.is_a(result.rule, GradualRollout):
         return
     if turn is None or not _is_in_line(state, target.rules, version):
         return
     ranks = ranks_of(target, version)
-    own = gradual_rollout.offset(one.rule.spec, ranks[target.resource.name], len(ranks))
+    own = gradual_rollout.offset(result.rule.spec, ranks[target.resource.name], len(ranks))
     blockers = Blockers()
-    whenever = msgspec.structs.replace(one.verdict, requeue_at=None)
-    blockers.stop_at(msgspec.structs.replace(one, verdict=whenever), passed)
+    whenever = msgspec.structs.replace(result.verdict, requeue_at=None)
+    blockers.stop_at(msgspec.structs.replace(result, verdict=whenever), passed)
     state.lines[(target.pair, target.rules, version)] = RolloutLine(
-        one.rule.spec, turn - own, ranks, blockers, state.journal.moves
+        result.rule.spec, turn - own, ranks, blockers, state.journal.moves
     )
 
 

@@ -59,8 +59,8 @@ def judge(
     if missing:
         verdict = decisions.pending(Reason.AWAITING_DEPENDENCY, "waits for " + "; ".join(missing))
     elif brought:
-        said = f"what it depends on is brought first by the same cycle: {', '.join(brought)}"
-        verdict = decisions.allowed(said, satisfied_at=latest)
+        message = f"what it depends on is brought first by the same cycle: {', '.join(brought)}"
+        verdict = decisions.allowed(message, satisfied_at=latest)
     else:
         verdict = decisions.allowed("all versions it depends on run here", satisfied_at=latest)
     return GateResult(None, always_on.DEPENDENCIES, verdict, (wakes.resource(target.resource.name),))

@@ -139,8 +139,10 @@ def _argument(
     if any(_reads_again(item) for item in items[:index]):
         _refuse_more_than_words(parts, bindings, path, problems)
     if parts and parts[0].is_expression and result.startswith("-") and "--" not in items[:index]:
-        said = f"gives {render(result)}, which a program takes for an option; allowed is it behind an item --"
-        problems.append(Problem(path, said))
+        problem = (
+            f"gives {render(result)}, which a program takes for an option; allowed is it behind an item --"
+        )
+        problems.append(Problem(path, problem))
     return result
 
 
@@ -151,8 +153,8 @@ def _refuse_more_than_words(
     for part in parts:
         value = job_configs.text_of(part, bindings, path, []) if part.is_expression else ""
         if not _PLAIN.fullmatch(value):
-            said = f"gives {render(value)}; beside ssh, eval, other shells and interpreters allowed are {_PLAIN_WORDS}"
-            problems.append(Problem(path, f"${{{part.text}}}: {said}"))
+            problem = f"gives {render(value)}; beside ssh, eval, other shells and interpreters allowed are {_PLAIN_WORDS}"
+            problems.append(Problem(path, f"${{{part.text}}}: {problem}"))
 
 
 def _pasted(path: str) -> Problem:

@@ -50,8 +50,8 @@ def resolve(value: object, bindings: ConfigBindings, path: str, problems: Proble
         return value
     resolved = job_configs.resolve_into({"value": value}, bindings, path, problems).get("value")
     if isinstance(resolved, Mapping | list):
-        said = f"gives {describe(resolved)}; in a template a text, a number or a bool is needed"
-        problems.append(Problem(path, said))
+        problem = f"gives {describe(resolved)}; in a template a text, a number or a bool is needed"
+        problems.append(Problem(path, problem))
     return resolved
 
 
@@ -80,9 +80,9 @@ def _refuse_values_of_others(value: object, path: str, problems: Problems) -> No
     elif isinstance(value, str):
         for part in parts_of(value, path, []):
             if part.is_expression and not _FROM_ADMINS.fullmatch(part.text):
-                said = "has an expression that others than the agent's owner have a say in; allowed are fields of"
+                problem = "has an expression that others than the agent's owner have a say in; allowed are fields of"
                 problems.append(
-                    Problem(path, f"{said} environment, deployment.name, and what is written out")
+                    Problem(path, f"{problem} environment, deployment.name, and what is written out")
                 )
 
 
@@ -93,8 +93,8 @@ def _refuse_references(
     for index in careful_commands.places_of_code(items):
         for name in _REFERENCE.findall(items[index]):
             if name.startswith(_GIVEN) or name in _computed(container.get("env")):
-                said = f"has $({name}) in what is run, where a kubelet pastes the value; allowed is ${name}, quoted, in a script"
-                problems.append(Problem(paths[index], said))
+                problem = f"has $({name}) in what is run, where a kubelet pastes the value; allowed is ${name}, quoted, in a script"
+                problems.append(Problem(paths[index], problem))
 
 
 def _computed(env: object) -> Iterable[str]:

@@ -30,11 +30,11 @@ def parts_of(text: str, path: str, problems: Problems) -> list[InterpolatedPart]
     except InterpolationError as error:
         problems.append(Problem(path, str(error)))
         return []
-    found: list[InterpolatedPart] = []
+    interpolated: list[InterpolatedPart] = []
     for part in parts:
         own = job_configs.constant_text(part.text) if part.is_expression else None
-        found.append(part if own is None else InterpolatedPart(own, False, part.position))
-    return found
+        interpolated.append(part if own is None else InterpolatedPart(own, False, part.position))
+    return interpolated
 
 
 def has_expression(value: object) -> bool:

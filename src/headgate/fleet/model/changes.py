@@ -26,6 +26,8 @@ Object = (
 
 Subject = tuple[str, str]
 """What a change is about, for people: kind and name."""
+ENDINGS = frozenset({"deleted", "withdrawn"})
+"""Verbs of changes after which what they are about is not there any more."""
 
 
 class Put(msgspec.Struct, frozen=True):
@@ -64,11 +66,20 @@ class Delete(msgspec.Struct, frozen=True):
         return self.kind, self.name
 
 
-class SetVersionStatus(msgspec.Struct, frozen=True):
-    """`rejected` is a mark as bad that takes it back where it runs; `message` says why."""
+class VersionChange(msgspec.Struct, frozen=True):
+    """What people say of one version."""
 
     deployment: str
     tag: str
+
+    @property
+    def subject(self) -> Subject:
+        return "Version", f"{self.deployment}/{self.tag}"
+
+
+class SetVersionStatus(VersionChange, frozen=True):
+    """`rejected` is a mark as bad that takes it back where it runs; `message` says why."""
+
     status: str
     message: str | None = None
     user: str = ""
@@ -76,19 +87,13 @@ class SetVersionStatus(msgspec.Struct, frozen=True):
     action: ClassVar[str] = "setStatus"
 
     @property
-    def subject(self) -> Subject:
-        return "Version", f"{self.deployment}/{self.tag}"
-
-    @property
     def verb(self) -> str:
         return self.status
 
 
-class RejectVersion(msgspec.Struct, frozen=True):
+class RejectVersion(VersionChange, frozen=True):
     """Marks a version as bad: it starts nowhere any more and, with `rollback`, goes back where it runs."""
 
-    deployment: str
-    tag: str
     reason: str
     rollback: bool = False
     user: str = ""
@@ -96,17 +101,17 @@ class RejectVersion(msgspec.Struct, frozen=True):
     verb: ClassVar[str] = "rejected"
     action: ClassVar[str] = "reject"
 
-    @property
-    def subject(self) -> Subject:
-        return "Version", f"{self.deployment}/{self.tag}"
+
+VoteChange = Literal[model.VoteStatus, "withdrawn"]
+"""What becomes of a person's vote: a withdrawn one is none."""
+VOTES: dict[str, VoteChange] = {"approve": "approved", "reject": "rejected", "withdraw": "withdrawn"}
+"""By what the person does."""
 
 
-class Vote(msgspec.Struct, frozen=True):
-    deployment: str
-    tag: str
+class Vote(VersionChange, frozen=True):
     environment: str
     user: str
-    status: Literal["approved", "rejected", "withdrawn"]
+    status: VoteChange
     reason: str | None = None
     roles: tuple[str, ...] = ()
 
@@ -172,10 +177,25 @@ class SetVariable(msgspec.Struct, frozen=True):
         return ("Deployment", self.deployment or "") if self.resource is None else ("Resource", self.resource)
 
 
-class GroupAction(msgspec.Struct, frozen=True):
+class OrderedChange(msgspec.Struct, frozen=True):
+    """What an operator orders; `action` is the word for it everywhere."""
+
+    action: str
+
+    @property
+    def verb(self) -> str:
+        return self.action
+
+
+GroupOrder = Literal["retry", "abort", "release"]
+"""Of a group as a whole."""
+GroupCommand = Literal[GroupOrder, "skipMember"]
+
+
+class GroupAction(OrderedChange, frozen=True):
     """An operator acts on the unfinished group of a site; `group` alone names it too."""
 
-    action: Literal["retry", "abort", "release", "skipMember"]
+    action: GroupCommand
     environment: str | None = None
     resource: str | None = None
     group: str | None = None
@@ -188,12 +208,10 @@ class GroupAction(msgspec.Struct, frozen=True):
     def subject(self) -> Subject:
         return "Group", self.group or f"{self.environment}/{self.resource}"
 
-    @property
-    def verb(self) -> str:
-        return self.action
 
-
-OperatorCommand = Literal["retry", "rollback", "redeploy", "adopt"]
+TargetOrder = Literal["retry", "rollback", "redeploy"]
+"""What brings a job; a target is adopted without one."""
+OperatorCommand = Literal[TargetOrder, "adopt"]
 ORDER_WORDS: dict[OperatorCommand, str] = {
     "retry": "be tried again",
     "rollback": "be rolled back",
@@ -203,7 +221,7 @@ ORDER_WORDS: dict[OperatorCommand, str] = {
 """What a target can, or cannot: the end of a sentence."""
 
 
-class TargetAction(msgspec.Struct, frozen=True):
+class TargetAction(OrderedChange, frozen=True):
     """What a person orders for one target. `to` is a version of its deployment, by tag or id; `reason` is for those who
     ask later, and decides nothing."""
 
@@ -217,12 +235,8 @@ class TargetAction(msgspec.Struct, frozen=True):
     def subject(self) -> Subject:
         return "ReleaseTarget", self.target
 
-    @property
-    def verb(self) -> str:
-        return self.action
 
-
-class TargetsAction(msgspec.Struct, frozen=True):
+class TargetsAction(OrderedChange, frozen=True):
     """The same for all targets of a deployment in an environment that `selector` matches; those that cannot are left
     as they are. `resources` names them one by one instead."""
 
@@ -238,10 +252,6 @@ class TargetsAction(msgspec.Struct, frozen=True):
     @property
     def subject(self) -> Subject:
         return "ReleaseTarget", f"{self.deployment}/{self.environment}"
-
-    @property
-    def verb(self) -> str:
-        return self.action
 
 
 class ResumeBudget(msgspec.Struct, frozen=True):

@@ -63,18 +63,18 @@ PLAIN_OBJECT = _THINGS[-1]
 
 def check_selector(environment: cel.CelEnvironment, text: str, path: str, problems: list[Problem]) -> None:
     """As `check`; and one that takes long even of a resource with nothing in it takes long of each of thousands."""
-    found = len(problems)
+    count_before = len(problems)
     check(environment, text, path, problems)
-    if len(problems) > found:
+    if len(problems) > count_before:
         return
     program = environment.compile(text, expect=cel.BOOL)
-    if any(_is_too_long(program, thing) for thing in _THINGS):
+    if any(_is_too_long(program, sized) for sized in _THINGS):
         message = f"takes more than {cel.SELECTOR_STEPS:,} steps for one resource; make it simpler"
         problems.append(Problem(path, message))
 
 
-def _is_too_long(program: cel.Program, thing: object) -> bool:
-    bindings = dict.fromkeys(("resource", "environment", "deployment", "version", "jobAgent"), thing)
+def _is_too_long(program: cel.Program, sized: object) -> bool:
+    bindings = dict.fromkeys(("resource", "environment", "deployment", "version", "jobAgent"), sized)
     try:
         program.evaluate(bindings, steps=cel.SELECTOR_STEPS)
     except cel.BudgetExceeded:
@@ -108,7 +108,7 @@ def check_group_by(text: str, path: str, problems: list[Problem]) -> None:
                 f"gives {program.result_type}; allowed is an expression that gives text, a number or a bool",
             )
         )
-    elif any(_is_too_long(program, thing) for thing in _THINGS):
+    elif any(_is_too_long(program, sized) for sized in _THINGS):
         message = f"takes more than {cel.SELECTOR_STEPS:,} steps for one resource; make it simpler"
         problems.append(Problem(path, message))
 

@@ -60,21 +60,21 @@ def of_address(text: str) -> str:
     hidden = _USER.sub(HIDDEN, marked)
     for part in (_QUERY, _FRAGMENT):
         hidden = part.sub(_without_values, hidden)
-    return _MARK.sub(lambda found: f"${{{parts[int(found[1])].text}}}", hidden)
+    return _MARK.sub(lambda mark: f"${{{parts[int(mark[1])].text}}}", hidden)
 
 
 def has_user(address: str) -> bool:
     return _USER.search(address) is not None
 
 
-def _without_values(found: re.Match[str]) -> str:
-    shown = _PARAMETER.sub(_without_value, found[1])
-    return found[0][: found.start(1) - found.start()] + shown
+def _without_values(match: re.Match[str]) -> str:
+    without_defaults = _PARAMETER.sub(_without_value, match[1])
+    return match[0][: match.start(1) - match.start()] + without_defaults
 
 
-def _without_value(found: re.Match[str]) -> str:
+def _without_value(parameter: re.Match[str]) -> str:
     """A value that is an expression and nothing else says what it is by itself."""
-    return found[0] if _MARK.fullmatch(found[2]) else f"{found[1]}{HIDDEN}"
+    return parameter[0] if _MARK.fullmatch(parameter[2]) else f"{parameter[1]}{HIDDEN}"
 
 
 def has_hidden(value: object, *, is_secret_itself: bool = False) -> bool:
@@ -125,12 +125,12 @@ def _secret(value: Any) -> Any:
 def _provider(provider: Any) -> Any:
     if not isinstance(provider, dict):
         return provider
-    found = {key: of_address(item) if isinstance(item, str) else item for key, item in provider.items()}
+    hidden = {key: of_address(item) if isinstance(item, str) else item for key, item in provider.items()}
     if isinstance(provider.get("headers"), dict):
-        found["headers"] = dict.fromkeys(provider["headers"], HIDDEN)
+        hidden["headers"] = dict.fromkeys(provider["headers"], HIDDEN)
     if provider.get("body") is not None:
-        found["body"] = HIDDEN
-    return found
+        hidden["body"] = HIDDEN
+    return hidden
 
 
 _HIDING: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
@@ -141,16 +141,16 @@ _HIDING: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
-def telling_changes(before: Any, after: Any, shown: Any) -> Any:
+def telling_changes(before: Any, after: Any, hidden: Any) -> Any:
     """`shown` is `after` without its secrets: one that differs from that of `before` says so, and not how."""
-    if isinstance(after, dict) and isinstance(shown, dict):
+    if isinstance(after, dict) and isinstance(hidden, dict):
         old = before if isinstance(before, dict) else {}
-        return {key: telling_changes(old.get(key), after[key], shown[key]) for key in after}
-    if isinstance(after, list) and isinstance(shown, list):
+        return {key: telling_changes(old.get(key), after[key], hidden[key]) for key in after}
+    if isinstance(after, list) and isinstance(hidden, list):
         olds = _counterparts(before if isinstance(before, list) else [], after)
-        return [telling_changes(*three) for three in zip(olds, after, shown, strict=True)]
-    is_hidden = shown != after or has_hidden(after, is_secret_itself=True)
-    return f"{shown} (another one)" if is_hidden and before != after else shown
+        return [telling_changes(*three) for three in zip(olds, after, hidden, strict=True)]
+    is_hidden = hidden != after or has_hidden(after, is_secret_itself=True)
+    return f"{hidden} (another one)" if is_hidden and before != after else hidden
 
 
 def _counterparts(before: list[Any], after: list[Any]) -> list[Any]:

@@ -114,8 +114,8 @@ def text_of(part: InterpolatedPart, bindings: ConfigBindings, path: str, problem
         return "true" if value else "false"
     if isinstance(value, str | int | float):
         return str(value)
-    shown = "nothing" if value is OMITTED else describe(value)
+    given = "nothing" if value is OMITTED else describe(value)
     problems.append(
-        Problem(path, f"${{{part.text}}}: gives {shown}; in a text a string, a number or a bool is needed")
+        Problem(path, f"${{{part.text}}}: gives {given}; in a text a string, a number or a bool is needed")
     )
     return ""

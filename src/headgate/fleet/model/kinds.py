@@ -50,8 +50,8 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     def model(self) -> type[Any]:
         from headgate.fleet.model import objects as model
 
-        found: type[Any] = getattr(model, self.name)
-        return found
+        kind_model: type[Any] = getattr(model, self.name)
+        return kind_model
 
 
 def _kind(
@@ -106,18 +106,18 @@ else:
 """In bodies of requests; their description lists the kinds."""
 
 
-def of(thing: Object) -> Kind:
-    return BY_NAME[type(thing).__name__]
+def of(item: Object) -> Kind:
+    return BY_NAME[type(item).__name__]
 
 
-def name_of(thing: Object) -> str:
+def name_of(item: Object) -> str:
     """A version is known by its deployment and its tag."""
     from headgate.fleet.model.objects import Version
 
-    return f"{thing.deployment}/{thing.tag}" if isinstance(thing, Version) else thing.name
+    return f"{item.deployment}/{item.tag}" if isinstance(item, Version) else item.name
 
 
 def object_of(node: Any) -> Object:
     """From what the engine keeps under a name to the object itself: beside it may be its selector, or what it leads to."""
-    found: Object = node[0] if isinstance(node, tuple) else getattr(node, "object", node)
-    return found
+    item: Object = node[0] if isinstance(node, tuple) else getattr(node, "object", node)
+    return item

@@ -37,8 +37,8 @@ def problems(program: cel.Program) -> list[cel.SyntaxProblem]:
 def _problem(text: str, variable: str, field: str) -> cel.SyntaxProblem:
     close = difflib.get_close_matches(field, FIELDS[variable], n=1)
     hint = f"did you mean {close[0]}?" if close else f"allowed are {', '.join(FIELDS[variable])}"
-    found = re.search(rf"\b{variable}\b\s*(?:\.\s*\??\s*|\[\s*\??\s*['\"])({re.escape(field)})\b", text)
-    at = found.start(1) if found is not None else 0
+    use = re.search(rf"\b{variable}\b\s*(?:\.\s*\??\s*|\[\s*\??\s*['\"])({re.escape(field)})\b", text)
+    at = use.start(1) if use is not None else 0
     line = text.count("\n", 0, at) + 1
     column = at - (text.rfind("\n", 0, at) + 1) + 1
     return cel.SyntaxProblem(f"{variable} has no field {field}; {hint}", line, column)

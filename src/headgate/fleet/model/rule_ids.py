@@ -40,15 +40,15 @@ def settled(policy: model.Policy, old: model.Policy | None) -> tuple[model.Rule,
 
     def match(is_same: Callable[[model.Rule, model.Rule], bool]) -> None:
         for rule in policy.rules:
-            found = next((one for one in left if rule.index not in ids and is_same(one, rule)), None)
-            if found is not None:
-                ids[rule.index] = found.id
-                left.remove(found)
+            known = next((one for one in left if rule.index not in ids and is_same(one, rule)), None)
+            if known is not None:
+                ids[rule.index] = known.id
+                left.remove(known)
 
-    match(lambda one, rule: rule.name is not None and one.name == rule.name)
-    match(lambda one, rule: one.index == rule.index and _says_the_same(one, rule))
+    match(lambda earlier, rule: rule.name is not None and earlier.name == rule.name)
+    match(lambda earlier, rule: earlier.index == rule.index and _says_the_same(earlier, rule))
     match(_says_the_same)
-    match(lambda one, rule: one.name is None and rule.name is None and one.kind == rule.kind)
+    match(lambda earlier, rule: earlier.name is None and rule.name is None and earlier.kind == rule.kind)
     for rule in policy.rules:
         if rule.index not in ids:
             label = rule.name if rule.name is not None else str(rule.index)
@@ -57,8 +57,8 @@ def settled(policy: model.Policy, old: model.Policy | None) -> tuple[model.Rule,
     return tuple(msgspec.structs.replace(rule, id=ids[rule.index]) for rule in policy.rules)
 
 
-def _says_the_same(one: model.Rule, rule: model.Rule) -> bool:
-    return (one.kind, one.spec) == (rule.kind, rule.spec)
+def _says_the_same(earlier: model.Rule, rule: model.Rule) -> bool:
+    return (earlier.kind, earlier.spec) == (rule.kind, rule.spec)
 
 
 def _free(policy_id: str, label: str, taken: Container[str]) -> str:

@@ -137,5 +137,5 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _unquoted(text: str) -> str:
-    found = _QUOTED.sub(lambda part: bytes([int(part[0][1:], 16)]), text.encode())
-    return found.decode("utf-8", "replace")
+    unquoted = _QUOTED.sub(lambda part: bytes([int(part[0][1:], 16)]), text.encode())
+    return unquoted.decode("utf-8", "replace")

@@ -80,8 +80,8 @@ def scoped_targets(pair: Pair, version: VersionNode) -> dict[str, Target]:
     key = ("scope", version.id)
     cached = pair.caches.get(key)
     if cached is None or cached[0] != pair.generation:
-        found = {name: target for name, target in pair.targets.items() if in_scope(version, target)}
-        cached = pair.caches[key] = (pair.generation, found)
+        targets = {name: target for name, target in pair.targets.items() if in_scope(version, target)}
+        cached = pair.caches[key] = (pair.generation, targets)
     return cached[1]
 
 

@@ -85,13 +85,13 @@ def remove_resource(state: State, node: ResourceNode) -> None:
     state.ranks_moved()
 
 
-def put_plain(state: State, thing: Object) -> None:
+def put_plain(state: State, item: Object) -> None:
     """What is kept by its name and binds nothing by being there; one with a selector is kept with it, ready to ask."""
-    kept = state.kept(kinds.of(thing))
-    if isinstance(thing, model.VariableSet | model.Freeze):
-        kept[thing.name] = (thing, optional_selector(thing.selector))
+    kept = state.kept(kinds.of(item))
+    if isinstance(item, model.VariableSet | model.Freeze):
+        kept[item.name] = (item, optional_selector(item.selector))
     else:
-        kept[thing.name] = thing
+        kept[item.name] = item
 
 
 def put_environment(state: State, environment: model.Environment) -> None:

@@ -108,9 +108,9 @@ def of_job(job: Job) -> str:
     if measured and (job.completed_at is None or job.status == "successful"):
         return f"verification of {job.tag} failed: {measured}"
     agent = f", agent {job.agent}" if job.agent else ""
-    said = f": {job.message}" if job.message else ""
+    reported = f": {job.message}" if job.message else ""
     also = f"; its verification failed too: {measured}" if measured else ""
-    return f"{job.tag} ended {job.status} (attempt {job.attempt}{agent}){said}{also}"
+    return f"{job.tag} ended {job.status} (attempt {job.attempt}{agent}){reported}{also}"
 
 
 def cause_of_rollback(job: Job) -> str:

@@ -32,18 +32,18 @@ def order(state: State) -> list[str]:
     """All environments, each behind those that it waits for; by name where nothing says more, or where each waits for
     another."""
     before = _before(state)
-    found: list[str] = []
+    ordered: list[str] = []
     left = sorted(state.environments)
     while left:
         free = [name for name in left if before.get(name, set()).isdisjoint(left)] or left
-        found += free
+        ordered += free
         left = [name for name in left if name not in free]
-    return found
+    return ordered
 
 
 def _before(state: State) -> dict[str, set[str]]:
     """One target speaks for all of a deployment in an environment: this is for the eye, not for a decision."""
-    found: dict[str, set[str]] = {}
+    environments: dict[str, set[str]] = {}
     asked: set[tuple[str, str]] = set()
     for deployment in state.deployments.values():
         for pair in deployment.pairs.values():
@@ -53,5 +53,5 @@ def _before(state: State) -> dict[str, set[str]]:
                         continue
                     asked.add((rule.id, pair.environment.name))
                     names = {one.name for one in environments_before(state, rule, target)}
-                    found.setdefault(pair.environment.name, set()).update(names)
-    return found
+                    environments.setdefault(pair.environment.name, set()).update(names)
+    return environments

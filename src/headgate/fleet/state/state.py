@@ -217,8 +217,8 @@ class State:
 
     def kept(self, kind: Kind) -> dict[str, Any]:
         """What is kept of the objects of a kind: by name, versions by id."""
-        found: dict[str, Any] = getattr(self, kind.table)
-        return found
+        objects: dict[str, Any] = getattr(self, kind.table)
+        return objects
 
     def get(self, kind: Kind, name: str) -> Object | None:
         """By its name, a version by `deployment/tag`."""
@@ -391,9 +391,9 @@ class State:
 
     def tell_again_of(self, object_id: str) -> None:
         """It is another than the one that was told of."""
-        for subject, told in sorted(one for one in self.warned if one[1] == object_id):
-            self.warned.discard((subject, told))
-            self.journal.changed("warned", subject, told)
+        for subject, about in sorted(one for one in self.warned if one[1] == object_id):
+            self.warned.discard((subject, about))
+            self.journal.changed("warned", subject, about)
 
     def ask_for_approval(self, request: ApprovalRequest) -> None:
         """Whoever approves is told once of a version that waits for it."""

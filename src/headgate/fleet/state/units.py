@@ -118,15 +118,15 @@ class SelectingNode(Generic[Selecting]):
 
     __slots__ = ("matched", "name", "object", "selector", "view")
 
-    def __init__(self, thing: Selecting) -> None:
-        self.name = thing.name
-        self.put(thing)
+    def __init__(self, node_object: Selecting) -> None:
+        self.name = node_object.name
+        self.put(node_object)
         self.matched: set[str] = set()
 
-    def put(self, thing: Selecting) -> None:
-        self.object: Selecting = thing
-        self.view = thing.cel_view()
-        self.selector = optional_selector(thing.resource_selector)
+    def put(self, item: Selecting) -> None:
+        self.object: Selecting = item
+        self.view = item.cel_view()
+        self.selector = optional_selector(item.resource_selector)
 
 
 class EnvironmentNode(SelectingNode[model.Environment]):
@@ -179,11 +179,11 @@ class DeploymentNode(SelectingNode[model.Deployment]):
 
     def version(self, reference: str) -> VersionNode | None:
         """By tag or id, for whoever refers to one. What is written is found by its tag alone, in `tags`."""
-        found = self.tags.get(reference)
-        if found is None:
+        version_node = self.tags.get(reference)
+        if version_node is None:
             id_ = reference.lower()
-            found = next((version for version in self.versions if version.id == id_), None)
-        return found
+            version_node = next((version for version in self.versions if version.id == id_), None)
+        return version_node
 
 
 class Pair:
@@ -292,10 +292,10 @@ class BoundRule(Generic[SpecT_co]):
         return known[1]
 
     def selector(self, text: str) -> cel.Selector:
-        found = self.compiled.get(text)
-        if found is None:
-            found = self.compiled[text] = expressions.SELECTOR.selector(text)
-        return found
+        selector_program = self.compiled.get(text)
+        if selector_program is None:
+            selector_program = self.compiled[text] = expressions.SELECTOR.selector(text)
+        return selector_program
 
 
 AnyRule = BoundRule[RuleSpec]

@@ -31,13 +31,14 @@ def resolve(state: State, target: Target) -> Variables:
     return tuple((key, sourced.value) for key, sourced in resolve_with_sources(state, target))
 
 
-def are_same(one: Variables, other: Variables) -> bool:
+def are_same(variables: Variables, other: Variables) -> bool:
     """Whether a release with the one is the release with the other: also a value that becomes true after it was 1 is to be
     brought to the target."""
-    if not one or one != other:
-        return one == other
-    return _encode(one) == _encode(other) or all(
-        plain_values.are_equal(value, others) for (_, value), (_, others) in zip(one, other, strict=True)
+    if not variables or variables != other:
+        return variables == other
+    return _encode(variables) == _encode(other) or all(
+        plain_values.are_equal(value, others)
+        for (_, value), (_, others) in zip(variables, other, strict=True)
     )
 
 

@@ -122,9 +122,9 @@ def measured(state: State, change: Measured, now: Instant) -> bool:
         return False
     before = msgspec.convert(progress.state, verification.MetricState)
     result = change.result if change.error is None else verification.ProviderError(change.error)
-    found = verification.find(metric, result)
-    after = verification.after(metric, before, found, now)
-    evidence.keep(progress, found, change.result, change.error, now)
+    outcome = verification.find(metric, result)
+    after = verification.after(metric, before, outcome, now)
+    evidence.keep(progress, outcome, change.result, change.error, now)
     progress.state = msgspec.to_builtins(after)
     progress.status = verification.status(metric, after)
     progress.due_at = (

@@ -26,25 +26,27 @@ def compile_document(
     programs: dict[tuple[str, int], cel.Program] = {}
     reads: dict[str, frozenset[str]] = {}
     complete = _check_keys(document, path, site, checker)
-    for found in templates.found_in(document, path):
-        if not isinstance(found, FoundExpression):
-            where, error, text = found
+    for expression in templates.found_in(document, path):
+        if not isinstance(expression, FoundExpression):
+            where, error, text = expression
             written = Written(where, text, InterpolatedPart(text, True, 0))
             checker.point(site, written, error.position, str(error))
             complete = False
             continue
-        target = _at(schema, found.keys) if found.is_standalone else _STRING
-        for part in found.parts:
+        target = _at(schema, expression.keys) if expression.is_standalone else _STRING
+        for part in expression.parts:
             if part.is_expression:
-                compiled = checker.compile(site, Written(found.path, found.text, part), target)
+                compiled = checker.compile(site, Written(expression.path, expression.text, part), target)
                 if compiled is None:
                     complete = False
                 else:
-                    programs[found.path, part.position] = compiled[0]
-                    reads[found.path] = reads.get(found.path, frozenset()) | compiled[0].roots
+                    programs[expression.path, part.position] = compiled[0]
+                    reads[expression.path] = reads.get(expression.path, frozenset()) | compiled[0].roots
     if not complete:
         return None, reads
-    template = CompiledTemplate(document, lambda found, part: programs[found.path, part.position], path)
+    template = CompiledTemplate(
+        document, lambda expression, part: programs[expression.path, part.position], path
+    )
     return template, reads
 
 
@@ -158,8 +160,8 @@ class Body:
 
     def _check_definition_of_kinds(self) -> None:
         """A CRD holds expressions of its own, in validation rules; only its metadata is ours."""
-        for found in templates.found_in(self._document, self._path):
-            path = found.path if isinstance(found, FoundExpression) else found[0]
+        for expression in templates.found_in(self._document, self._path):
+            path = expression.path if isinstance(expression, FoundExpression) else expression[0]
             if not path.startswith(f"{self._path}.metadata"):
                 self._refuse(path, f"expressions in a {_DEFINITION_OF_KINDS} are allowed under metadata only")
 
@@ -199,10 +201,10 @@ class Body:
         keys = ["name"]
         if self._kind is None or self._kind.is_namespaced:
             keys.append("namespace")
-        shown: set[str] = set()
+        references: set[str] = set()
         for key in keys:
-            shown |= self._reads_of_field.get(f"{self._path}.metadata.{key}", frozenset())
-        missing = [name for name in iterators if name not in shown]
+            references |= self._reads_of_field.get(f"{self._path}.metadata.{key}", frozenset())
+        missing = [name for name in iterators if name not in references]
         if missing:
             self._refuse(
                 f"{self._path}.metadata.name",

@@ -142,11 +142,11 @@ class Checker:
     def point(self, site: ExpressionSite, written: Written, position: int, message: str) -> None:
         """A problem that shows the line of the field and the place in it."""
         text = written.part.text.strip()
-        shown = text if text.startswith("${") else f"${{{text}}}"
-        if len(shown) > _SHOWN:
-            shown = shown[: _SHOWN - 4] + "...}"
+        excerpt = text if text.startswith("${") else f"${{{text}}}"
+        if len(excerpt) > _SHOWN:
+            excerpt = excerpt[: _SHOWN - 4] + "...}"
         here = pointed(written.text, written.part.position + position)
-        self.refuse(written.path, f"{site.label}: {shown}: {message} {here}")
+        self.refuse(written.path, f"{site.label}: {excerpt}: {message} {here}")
 
     def finish(self) -> dict[tuple[str, int], Schema | None]:
         """Checks types. Returns the schema of what each expression gives, by the path of its field and its place there."""
@@ -157,16 +157,16 @@ class Checker:
         front_ends = {
             group: expressions.typed_front_end(_types(records)) for group, records in groups.items()
         }
-        found: dict[tuple[str, int], Schema | None] = {}
+        schemas: dict[tuple[str, int], Schema | None] = {}
         for record in self._records:
             given = record.given
             if _needs_types(record):
                 given = self._checked(record, front_ends[self._group(record)])
-            found[record.written.path, record.written.part.position] = given
+            schemas[record.written.path, record.written.part.position] = given
             reason = inference.mismatch(given, record.target)
             if reason is not None:
                 self.point(record.site, record.written, 0, reason)
-        return found
+        return schemas
 
     def _group(self, record: _Record) -> _Group:
         """Expressions can be checked together where no name means one thing to one and another to another."""
@@ -199,12 +199,12 @@ def _needs_types(record: _Record) -> bool:
 
 
 def _place_of(name: str, program: cel.Program) -> int:
-    found = [
+    positions = [
         node.position
         for node in syntax.walk(program.root)
         if isinstance(node, syntax.Variable) and node.name == name
     ]
-    return min(found, default=0)
+    return min(positions, default=0)
 
 
 def pointed(text: str, position: int) -> str:

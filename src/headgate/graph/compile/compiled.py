@@ -108,11 +108,11 @@ class CompiledStatus:
     def __init__(
         self,
         document: dict[str, Any],
-        found: tuple[FoundExpression, ...],
+        found_expressions: tuple[FoundExpression, ...],
         programs: Mapping[tuple[str, int], cel.Program],
     ) -> None:
         self.document = document
-        self.found = found
+        self.found = found_expressions
         self._programs = programs
 
     def project(
@@ -120,21 +120,21 @@ class CompiledStatus:
     ) -> tuple[dict[str, Any], tuple[templates.FieldError, ...]]:
         """What can be computed now, and why the rest cannot; fields of the rest are left out."""
         errors: list[templates.FieldError] = []
-        values = {found.keys: self._value(found, bindings, errors) for found in self.found}
+        values = {expression.keys: self._value(expression, bindings, errors) for expression in self.found}
         projected = _assembled(self.document, (), values)
         return (projected if isinstance(projected, dict) else {}), tuple(errors)
 
     def _value(
-        self, found: FoundExpression, bindings: Mapping[str, object], errors: list[templates.FieldError]
+        self, expression: FoundExpression, bindings: Mapping[str, object], errors: list[templates.FieldError]
     ) -> object:
         try:
-            return templates.filled(found, self._program, bindings)
+            return templates.filled(expression, self._program, bindings)
         except templates.FieldError as error:
             errors.append(error)
             return omission.OMITTED
 
-    def _program(self, found: FoundExpression, part: InterpolatedPart) -> cel.Program:
-        return self._programs[found.path, part.position]
+    def _program(self, expression: FoundExpression, part: InterpolatedPart) -> cel.Program:
+        return self._programs[expression.path, part.position]
 
 
 def _assembled(

@@ -113,7 +113,7 @@ def _variables(definition: Definition, spec: Schema, source: KindSource) -> dict
         metadata["properties"] = {
             name: metadata["properties"][name] for name in metadata["properties"] if name != "namespace"
         }
-    found: dict[str, Schema | None] = {
+    schemas: dict[str, Schema | None] = {
         names.SCHEMA: {
             "type": "object",
             "properties": {
@@ -125,8 +125,8 @@ def _variables(definition: Definition, spec: Schema, source: KindSource) -> dict
         }
     }
     for resource in definition.spec.resources or ():
-        found[resource.id] = resources.schema_of(resource, source)
-    return found
+        schemas[resource.id] = resources.schema_of(resource, source)
+    return schemas
 
 
 def _instance_gates(
@@ -173,15 +173,15 @@ def _changes(
     ):
         if now != then:
             checker.refuse(f"spec.schema.{name}", f"is {now} and was {then}; it cannot be changed")
-    found = breaking.changes(previous.schema.spec, spec, "spec.schema.spec")
+    breaking_changes = breaking.changes(previous.schema.spec, spec, "spec.schema.spec")
     if not definition.allows_breaking_changes:
-        for change in found:
+        for change in breaking_changes:
             checker.refuse(
                 change.path,
                 f"{change.message}, which breaks instances that exist ({change.kind}); allowed with the annotation "
                 f'{definitions.ALLOW_BREAKING_CHANGES}: "true"',
             )
-    return tuple(f"{change.path}: {change.message} ({change.kind})" for change in found)
+    return tuple(f"{change.path}: {change.message} ({change.kind})" for change in breaking_changes)
 
 
 _NOT_CONTENT = frozenset({"propagateWhen", "readyWhen"})

@@ -24,17 +24,17 @@ def order(author_order: Sequence[str], edges: Mapping[str, frozenset[str]]) -> l
             dependents.setdefault(dependency, []).append(name)
     free = [place[name] for name, count in waiting.items() if count == 0]
     heapq.heapify(free)
-    found: list[str] = []
+    ordered: list[str] = []
     while free:
         name = author_order[heapq.heappop(free)]
-        found.append(name)
+        ordered.append(name)
         for dependent in dependents.get(name, ()):
             waiting[dependent] -= 1
             if waiting[dependent] == 0:
                 heapq.heappush(free, place[dependent])
-    if len(found) < len(author_order):
+    if len(ordered) < len(author_order):
         raise DependencyCycle(_ring([name for name in author_order if waiting[name]], edges))
-    return found
+    return ordered
 
 
 def _ring(stuck: Sequence[str], edges: Mapping[str, frozenset[str]]) -> list[str]:

@@ -44,8 +44,8 @@ _UNDECLARED = re.compile(r"undeclared reference to '([^']+)'")
 
 
 def unknown_name(message: str) -> str | None:
-    found = _UNDECLARED.match(message)
-    return found.group(1) if found else None
+    match = _UNDECLARED.match(message)
+    return match.group(1) if match else None
 
 
 def is_function(name: str) -> bool:

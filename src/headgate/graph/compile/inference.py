@@ -72,8 +72,8 @@ class _Walk:
             case syntax.Call():
                 return self._call(node)
             case syntax.ListLiteral(elements=elements):
-                found = [self.schema(each) for each in elements]
-                return {"type": "array", "items": found[0] if found and _alike(found) else None}
+                schemas = [self.schema(each) for each in elements]
+                return {"type": "array", "items": schemas[0] if schemas and _alike(schemas) else None}
             case syntax.MapLiteral(entries=entries):
                 return self._map(entries)
             case syntax.Bind(slot=slot, value=value, body=body):
@@ -84,20 +84,20 @@ class _Walk:
         return None
 
     def _call(self, node: syntax.Call) -> Schema | None:
-        found = [self.schema(each) for each in node.arguments]
+        schemas = [self.schema(each) for each in node.arguments]
         name = node.function
         if name in ("_[_]", "_[?_]", "_?._"):
-            return _element(found[0], node.arguments[1], node.position)
+            return _element(schemas[0], node.arguments[1], node.position)
         if name == "_?_:_":
-            return found[1] if _alike(found[1:]) else None
+            return schemas[1] if _alike(schemas[1:]) else None
         if name in _SAME_AS_RECEIVER:
-            return found[0] if found else None
+            return schemas[0] if schemas else None
         if name in _ELEMENT_OF_RECEIVER:
-            return found[0].get("items") if found and found[0] is not None else None
+            return schemas[0].get("items") if schemas and schemas[0] is not None else None
         if name in _CONTENT_OF_RECEIVER:
-            return found[0] if found else None
-        if name == "_+_" and found[0] is not None and found[0].get("type") == "array":
-            return found[0] if _alike(found) else {"type": "array"}
+            return schemas[0] if schemas else None
+        if name == "_+_" and schemas[0] is not None and schemas[0].get("type") == "array":
+            return schemas[0] if _alike(schemas) else {"type": "array"}
         return of_type(node.type)
 
     def _map(self, entries: tuple[syntax.MapEntry, ...]) -> Schema:
@@ -116,14 +116,14 @@ class _Walk:
 
     def _fold(self, node: syntax.Fold) -> Schema | None:
         self._bind_rounds(self.schema(node.source), node.slots)
-        found = {id(part): self.schema(part) for part in node.body()}
+        schemas = {id(part): self.schema(part) for part in node.body()}
         match node.loop:
             case Loop.ALL | Loop.EXISTS | Loop.EXISTS_ONE:
                 return _BOOLEAN
             case Loop.LIST:
-                return {"type": "array", "items": found.get(id(node.item))}
+                return {"type": "array", "items": schemas.get(id(node.item))}
             case Loop.MAP:
-                return {"type": "object", "additionalProperties": found.get(id(node.item))}
+                return {"type": "object", "additionalProperties": schemas.get(id(node.item))}
         return {"type": "object", "additionalProperties": None}
 
     def _bind_rounds(self, source: Schema | None, slots: tuple[int, ...]) -> None:

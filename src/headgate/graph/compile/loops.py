@@ -30,9 +30,9 @@ def problem_of(spec: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> 
     for index, made in _made_kinds(spec):
         ring = _ring(start, made, made_by)
         if ring is not None:
-            shown = " makes ".join(each.kind for each in ring)
+            chain = " makes ".join(each.kind for each in ring)
             place = f"{item_path('spec.resources', index)}.template.kind"
-            return Problem(place, f"is {made.kind}; {shown}, which would never end")
+            return Problem(place, f"is {made.kind}; {chain}, which would never end")
     return None
 
 

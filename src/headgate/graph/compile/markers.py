@@ -45,7 +45,7 @@ class Marker(msgspec.Struct, frozen=True):
 
 def parse(text: str) -> list[Marker]:
     """Markers are separated by white space; raises ValueError. A value may be quoted, or JSON in brackets."""
-    found: list[Marker] = []
+    markers: list[Marker] = []
     rest = text.strip()
     while rest:
         name, equals, rest = rest.partition("=")
@@ -57,9 +57,9 @@ def parse(text: str) -> list[Marker]:
         if name not in NAMES:
             raise ValueError(f"unknown marker {name!r}; allowed are {', '.join(NAMES)}")
         length = _value_length(name, rest)
-        found.append(Marker(name, _unquoted(rest[:length])))
+        markers.append(Marker(name, _unquoted(rest[:length])))
         rest = rest[length:].lstrip()
-    return found
+    return markers
 
 
 def _value_length(name: str, text: str) -> int:

@@ -33,17 +33,17 @@ def resource_path(index: int) -> str:
 
 def check_names(definition: Definition, checker: Checker) -> list[str]:
     """Ids in the author's order, each once."""
-    found: dict[str, int] = {}
+    indices: dict[str, int] = {}
     for index, resource in enumerate(definition.spec.resources or ()):
         path = f"{resource_path(index)}.id"
         problem = names.id_problem(resource.id)
         if problem is not None:
             checker.refuse(path, problem)
-        if resource.id in found:
-            first = f"{resource_path(found[resource.id])}.id"
+        if resource.id in indices:
+            first = f"{resource_path(indices[resource.id])}.id"
             checker.refuse(path, f"{resource.id!r} is the id of another resource already, at {first}")
-        found.setdefault(resource.id, index)
-    return list(found)
+        indices.setdefault(resource.id, index)
+    return list(indices)
 
 
 def iterators_of(definition: Definition) -> frozenset[str]:
@@ -249,11 +249,11 @@ def _own_names(draft: Draft, iterators: Mapping[str, Schema | None]) -> dict[str
     schema = draft.kind.schema if draft.kind is not None else None
     if not draft.resource.for_each and not _by_selector(draft.resource):
         return {draft.resource.id: schema, names.EACH: schema}
-    found: dict[str, Schema | None] = {names.EACH: _item(schema, None)}
+    schemas: dict[str, Schema | None] = {names.EACH: _item(schema, None)}
     for name, value in iterators.items():
-        found[name] = _item(schema, value)
-    found[draft.resource.id] = {"type": "array", "items": found[names.EACH]}
-    return found
+        schemas[name] = _item(schema, value)
+    schemas[draft.resource.id] = {"type": "array", "items": schemas[names.EACH]}
+    return schemas
 
 
 def _is_name_of_list(resource: GraphResource, name: str) -> bool:
@@ -275,13 +275,13 @@ def compile_gates(
 ) -> tuple[GateExpression, ...] | None:
     if texts is None:
         return None
-    found: list[GateExpression] = []
+    gates: list[GateExpression] = []
     for index, text in enumerate(texts):
         compiled = compile_condition(site, item_path(path, index), text, checker, target={"type": "boolean"})
         if compiled is not None:
             _check_waves(site, item_path(path, index), text, compiled[0], checker)
-            found.append(expressions.gate(text, compiled[0]))
-    return tuple(found)
+            gates.append(expressions.gate(text, compiled[0]))
+    return tuple(gates)
 
 
 def _check_waves(site: ExpressionSite, path: str, text: str, program: cel.Program, checker: Checker) -> None:

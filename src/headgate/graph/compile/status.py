@@ -32,10 +32,10 @@ class ProjectedStatus(msgspec.Struct, frozen=True, eq=False):
     def schemas(self, given: Mapping[tuple[str, int], Schema | None]) -> dict[str, Any]:
         """The schema of each field, by what its expression gives."""
         by_keys = {
-            found.keys: _published(given.get((found.path, found.parts[0].position)))
-            if found.is_standalone
+            expression.keys: _published(given.get((expression.path, expression.parts[0].position)))
+            if expression.is_standalone
             else {"type": "string"}
-            for found in self.compiled.found
+            for expression in self.compiled.found
         }
         return {key: _schema(item, (key,), by_keys) for key, item in self.compiled.document.items()}
 
@@ -83,15 +83,15 @@ def compile_status(
     _refuse_constants(document, _PATH, checker)
     programs: dict[tuple[str, int], cel.Program] = {}
     found_all: list[FoundExpression] = []
-    for found in templates.found_in(document, _PATH):
-        if not isinstance(found, FoundExpression):
-            where, error, text = found
+    for expression in templates.found_in(document, _PATH):
+        if not isinstance(expression, FoundExpression):
+            where, error, text = expression
             checker.point(
                 site, Written(where, text, InterpolatedPart(text, True, 0)), error.position, str(error)
             )
             continue
-        found_all.append(found)
-        _compile(found, site, programs, checker)
+        found_all.append(expression)
+        _compile(expression, site, programs, checker)
     compiled = CompiledStatus(document, tuple(found_all), programs)
     return ProjectedStatus(compiled, _conditions(written, variables, checker))
 
@@ -108,23 +108,23 @@ def _refuse_constants(value: object, path: str, checker: Checker) -> None:
 
 
 def _compile(
-    found: FoundExpression,
+    expression: FoundExpression,
     site: ExpressionSite,
     programs: dict[tuple[str, int], cel.Program],
     checker: Checker,
 ) -> None:
     reads: set[str] = set()
-    target: Schema | None = None if found.is_standalone else {"type": "string"}
-    for part in found.parts:
+    target: Schema | None = None if expression.is_standalone else {"type": "string"}
+    for part in expression.parts:
         if part.is_expression:
-            compiled = checker.compile(site, Written(found.path, found.text, part), target)
+            compiled = checker.compile(site, Written(expression.path, expression.text, part), target)
             if compiled is None:
                 return
-            programs[found.path, part.position] = compiled[0]
+            programs[expression.path, part.position] = compiled[0]
             reads |= compiled[0].roots
     if not reads:
         checker.refuse(
-            found.path, f"is {describe(found.text)}, which reads neither a resource nor the schema"
+            expression.path, f"is {describe(expression.text)}, which reads neither a resource nor the schema"
         )
 
 

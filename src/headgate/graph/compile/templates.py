@@ -36,18 +36,18 @@ def found_in(
     document: object, path: str = ""
 ) -> Iterator[FoundExpression | tuple[str, InterpolationError, str]]:
     """Every string with expressions, in the order of the document; a malformed one with its error."""
-    yield from _found(document, path, ())
+    yield from _expressions_in(document, path, ())
 
 
-def _found(
+def _expressions_in(
     value: object, path: str, keys: tuple[str | int, ...]
 ) -> Iterator[FoundExpression | tuple[str, InterpolationError, str]]:
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _found(item, field_path(path, str(key)), (*keys, str(key)))
+            yield from _expressions_in(item, field_path(path, str(key)), (*keys, str(key)))
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
-            yield from _found(item, item_path(path, index), (*keys, index))
+            yield from _expressions_in(item, item_path(path, index), (*keys, index))
     elif isinstance(value, str) and OPENING in value:
         try:
             parts = parts_of(value)
@@ -143,11 +143,14 @@ def _tree(
     return lambda bindings: value
 
 
-def _filler(found: FoundExpression, compile_part: Compile, root: str) -> Filler:
-    path = found.path.removeprefix(root).lstrip(".")
-    if found.is_standalone:
-        return _standalone(path, found.parts[0].text, compile_part(found, found.parts[0]))
-    pieces = [(part.text, compile_part(found, part) if part.is_expression else None) for part in found.parts]
+def _filler(expression: FoundExpression, compile_part: Compile, root: str) -> Filler:
+    path = expression.path.removeprefix(root).lstrip(".")
+    if expression.is_standalone:
+        return _standalone(path, expression.parts[0].text, compile_part(expression, expression.parts[0]))
+    pieces = [
+        (part.text, compile_part(expression, part) if part.is_expression else None)
+        for part in expression.parts
+    ]
     return lambda bindings: _joined(path, pieces, bindings)
 
 
@@ -159,10 +162,10 @@ def _joined(path: str, pieces: list[tuple[str, cel.Program | None]], bindings: M
 
 
 def filled(
-    found: FoundExpression, program_of: Compile, bindings: Mapping[str, object], root: str = ""
+    expression: FoundExpression, program_of: Compile, bindings: Mapping[str, object], root: str = ""
 ) -> object:
     """The value of one string with expressions. Raises FieldMissing or FieldError."""
-    return _filler(found, program_of, root)(bindings)
+    return _filler(expression, program_of, root)(bindings)
 
 
 def _standalone(path: str, text: str, program: cel.Program) -> Filler:

@@ -40,9 +40,9 @@ def check(documents: Iterable[Mapping[str, Any]]) -> list[Problem]:
                 problems.append(Problem(place(document), message))
             compiled.setdefault(key, graph)
     for document in given:
-        found = compiled.get((str(document.get("apiVersion")), str(document.get("kind"))))
-        if found is not None and not is_definition(document):
-            _check_instance(document, found, problems)
+        known_graph = compiled.get((str(document.get("apiVersion")), str(document.get("kind"))))
+        if known_graph is not None and not is_definition(document):
+            _check_instance(document, known_graph, problems)
     # A refusal makes sure that whatever a problem quotes can be printed.
     return list(Rejected(problems).problems)
 

@@ -62,34 +62,36 @@ class AcceptedGraphs:
         return rollouts.has_moved(before, item)
 
     def owners_of(self, revision: Object) -> Iterator[Key]:
-        found = revision.labels
-        for group, kind in self._kinds_of(found.get(labels.DEFINITION_NAME, "")):
+        own_labels = revision.labels
+        for group, kind in self._kinds_of(own_labels.get(labels.DEFINITION_NAME, "")):
             for namespace in (revision.namespace, ""):
                 yield from self._known(
-                    Key(group, kind, namespace, found.get(labels.INSTANCE_NAME, "")), found
+                    Key(group, kind, namespace, own_labels.get(labels.INSTANCE_NAME, "")), own_labels
                 )
 
-    def instances_named(self, found: Mapping[str, str]) -> Iterator[Key]:
+    def instances_named(self, item_labels: Mapping[str, str]) -> Iterator[Key]:
         """The instance that the labels of one of its objects name."""
-        if labels.INSTANCE_NAME not in found:
+        if labels.INSTANCE_NAME not in item_labels:
             return
-        namespace = found.get(labels.INSTANCE_NAMESPACE, "")
-        for group, kind in self._kinds_of_owner(found):
-            yield from self._known(Key(group, kind, namespace, found[labels.INSTANCE_NAME]), found)
+        namespace = item_labels.get(labels.INSTANCE_NAMESPACE, "")
+        for group, kind in self._kinds_of_owner(item_labels):
+            yield from self._known(
+                Key(group, kind, namespace, item_labels[labels.INSTANCE_NAME]), item_labels
+            )
 
-    def _known(self, key: Key, found: Mapping[str, str]) -> Iterator[Key]:
+    def _known(self, key: Key, item_labels: Mapping[str, str]) -> Iterator[Key]:
         instance = self._view.get(key)
-        if instance is not None and instance.uid == found.get(labels.INSTANCE_ID):
+        if instance is not None and instance.uid == item_labels.get(labels.INSTANCE_ID):
             yield key
 
     def _kinds_of(self, name: str) -> list[InstanceKind]:
         return [kind for kind, owner in self._definition_of.items() if owner == name]
 
-    def _kinds_of_owner(self, found: Mapping[str, str]) -> list[InstanceKind]:
+    def _kinds_of_owner(self, item_labels: Mapping[str, str]) -> list[InstanceKind]:
         """By the kind of the instance: an object that is an instance itself carries the name of its own definition."""
-        named = found.get(labels.INSTANCE_KIND)
+        named = item_labels.get(labels.INSTANCE_KIND)
         if named is None:
-            return self._kinds_of(found.get(labels.DEFINITION_NAME, ""))
+            return self._kinds_of(item_labels.get(labels.DEFINITION_NAME, ""))
         return [(group, kind) for group, kind in self._definition_of if kind == named]
 
     def with_pause(self, accepted: AcceptedGraph, instance: Object) -> AcceptedGraph | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from headgate.graph.reconcile import revisions
@@ -16,6 +16,12 @@ class ClusterView(Protocol):
 
     def parts_of(self, instance_uid: str) -> Iterable[Object]:
         """The objects that carry the instance's id, its revisions among them."""
+
+
+class WholeClusterView(ClusterView, Protocol):
+    """One that can be gone through whole."""
+
+    def __iter__(self) -> Iterator[Object]: ...
 
 
 def is_revision(item: Object) -> bool:
@@ -36,26 +42,26 @@ def selected(
     view: ClusterView, group: str, kind: str, namespace: str, selector: Mapping[str, object]
 ) -> list[Object]:
     """By label selector, in order of namespace and name; an empty namespace means all of them."""
-    found = [
+    matching = [
         item
         for item in view.of_kind(group, kind)
         if namespace in ("", item.namespace) and item.deleted_at is None and _matches(item.labels, selector)
     ]
-    return sorted(found, key=lambda item: (item.namespace, item.name))
+    return sorted(matching, key=lambda item: (item.namespace, item.name))
 
 
-def _matches(found: Mapping[str, str], selector: Mapping[str, object]) -> bool:
+def _matches(item_labels: Mapping[str, str], selector: Mapping[str, object]) -> bool:
     wanted = selector.get("matchLabels") or {}
-    if not isinstance(wanted, Mapping) or any(found.get(key) != value for key, value in wanted.items()):
+    if not isinstance(wanted, Mapping) or any(item_labels.get(key) != value for key, value in wanted.items()):
         return False
     terms = selector.get("matchExpressions") or ()
-    return isinstance(terms, list | tuple) and all(_term(found, term) for term in terms)
+    return isinstance(terms, list | tuple) and all(_term(item_labels, term) for term in terms)
 
 
-def _term(found: Mapping[str, str], term: object) -> bool:
+def _term(item_labels: Mapping[str, str], term: object) -> bool:
     if not isinstance(term, Mapping):
         return False
-    value = found.get(str(term.get("key")))
+    value = item_labels.get(str(term.get("key")))
     values = term.get("values") or ()
     allowed = [str(each) for each in values] if isinstance(values, list | tuple) else []
     match term.get("operator"):

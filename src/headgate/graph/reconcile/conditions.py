@@ -177,7 +177,7 @@ def _blocked(states: Sequence[NodeState]) -> str:
     return ""
 
 
-def status_of(instance_pass: InstancePass, found: InstanceStatus, now: Instant) -> dict[str, Any]:
+def status_of(instance_pass: InstancePass, summary: InstanceStatus, now: Instant) -> dict[str, Any]:
     """The author's own fields and conditions, and the built-in ones where the author has none."""
     bindings: dict[str, object] = {}
     for state in instance_pass.states:
@@ -190,30 +190,30 @@ def status_of(instance_pass: InstancePass, found: InstanceStatus, now: Instant) 
     projected, _ = instance_pass.graph.status.project(bindings)
     before = instance_pass.instance.status.get("conditions") or ()
     generation = instance_pass.instance.generation
-    shown: Sequence[Condition] = found.conditions
-    named_state = found.state
+    conditions_now: Sequence[Condition] = summary.conditions
+    named_state = summary.state
     if instance_pass.graph.conditions is not None:
-        shown, is_doubled = _author_conditions(instance_pass, bindings, before)
+        conditions_now, is_doubled = _author_conditions(instance_pass, bindings, before)
         if is_doubled:
             named_state = "ERROR"
     return {
         **projected,
         "state": named_state,
-        "conditions": documents(shown, instance_pass.instance.status, generation, now),
+        "conditions": documents(conditions_now, instance_pass.instance.status, generation, now),
         OWN: {
             "revision": instance_pass.number,
             "graphRevision": instance_pass.graph_number,
-            "landedRevision": found.landed_revision,
-            "landedGraphRevision": _landed_graph(instance_pass, found),
-            "isReady": found.is_ready,
-            "isPropagated": found.is_propagated,
+            "landedRevision": summary.landed_revision,
+            "landedGraphRevision": _landed_graph(instance_pass, summary),
+            "isReady": summary.is_ready,
+            "isPropagated": summary.is_propagated,
             "observedGeneration": generation,
         },
     }
 
 
-def _landed_graph(instance_pass: InstancePass, found: InstanceStatus) -> int:
-    if found.landed_revision == instance_pass.number:
+def _landed_graph(instance_pass: InstancePass, summary: InstanceStatus) -> int:
+    if summary.landed_revision == instance_pass.number:
         return instance_pass.graph_number
     return int((instance_pass.instance.status.get(OWN) or {}).get("landedGraphRevision") or 0)
 

@@ -112,18 +112,18 @@ def own_annotations(item: Object, annotations: Mapping[str, Any]) -> dict[str, A
     return {name: value for name, value in annotations.items() if name not in kept}
 
 
-def _holds(found: object, wanted: object) -> bool:
+def _holds(actual: object, wanted: object) -> bool:
     if isinstance(wanted, dict):
-        if not isinstance(found, dict):
+        if not isinstance(actual, dict):
             return False
-        return all(key in found and _holds(found[key], value) for key, value in wanted.items())
+        return all(key in actual and _holds(actual[key], value) for key, value in wanted.items())
     if isinstance(wanted, list):
         return (
-            isinstance(found, list)
-            and len(found) == len(wanted)
-            and all(_holds(have, want) for have, want in zip(found, wanted))
+            isinstance(actual, list)
+            and len(actual) == len(wanted)
+            and all(_holds(have, want) for have, want in zip(actual, wanted))
         )
-    return found == wanted and isinstance(found, bool) == isinstance(wanted, bool)
+    return actual == wanted and isinstance(actual, bool) == isinstance(wanted, bool)
 
 
 def created(content: Content, labels: Mapping[str, str], annotations: Mapping[str, str]) -> Object:
@@ -172,12 +172,12 @@ def written(
     )
 
 
-def _merged(found: object, before: object, wanted: Any) -> Any:
+def _merged(actual: object, before: object, wanted: Any) -> Any:
     """Maps are merged key by key; lists and scalars are replaced whole."""
-    if not isinstance(wanted, dict) or not isinstance(found, dict):
+    if not isinstance(wanted, dict) or not isinstance(actual, dict):
         return wanted
     old = before if isinstance(before, dict) else {}
-    result = {key: value for key, value in found.items() if key in wanted or key not in old}
+    result = {key: value for key, value in actual.items() if key in wanted or key not in old}
     for key, value in wanted.items():
-        result[key] = _merged(found.get(key), old.get(key), value)
+        result[key] = _merged(actual.get(key), old.get(key), value)
     return result

@@ -61,9 +61,9 @@ class _Rewriting:
         self.folds: list[CountingFold] = []
 
     def node(self, node: SyntaxNode) -> SyntaxNode:
-        found = self._folded(node)
-        if found is not None:
-            return found
+        folded = self._folded(node)
+        if folded is not None:
+            return folded
         if isinstance(node, syntax.Call):
             return dataclasses.replace(node, arguments=tuple(self.node(each) for each in node.arguments))
         return node
@@ -110,7 +110,7 @@ class _Rewriting:
 
 def _with_item(node: SyntaxNode, slot: int) -> SyntaxNode:
     match node:
-        case syntax.Local(slot=found) if found == slot:
+        case syntax.Local(slot=local_slot) if local_slot == slot:
             return syntax.Variable(_ITEM)
         case syntax.Select(operand=operand) | syntax.Has(operand=operand):
             return dataclasses.replace(node, operand=_with_item(operand, slot))

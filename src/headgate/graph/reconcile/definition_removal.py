@@ -25,8 +25,8 @@ def is_kept(definition: Object) -> bool:
 
 def instances_of(definition: Object, view: cluster_view.ClusterView) -> list[Object]:
     """Those on their way out included."""
-    found = view.of_kind(*loops.defined_kind(definition.spec))
-    return sorted(found, key=lambda item: (item.namespace, item.name))
+    instances = view.of_kind(*loops.defined_kind(definition.spec))
+    return sorted(instances, key=lambda item: (item.namespace, item.name))
 
 
 def held(definition: Object) -> list[Action]:
@@ -82,8 +82,8 @@ def release(definition: Object, view: cluster_view.ClusterView) -> list[Action]:
 
 def condition(definition: Object, instances: list[Object], view: cluster_view.ClusterView) -> Condition:
     count = "1 instance is" if len(instances) == 1 else f"{len(instances)} instances are"
-    shown = [f"{item.namespace}/{item.name}" if item.namespace else item.name for item in instances]
-    named = ", ".join(shown[:_MOST_NAMED]) + (", ..." if len(shown) > _MOST_NAMED else "")
+    names = [f"{item.namespace}/{item.name}" if item.namespace else item.name for item in instances]
+    named = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
     if deletions(definition, instances, view) or all(item.deleted_at is not None for item in instances):
         return Condition(DELETING, "True", Reason.INSTANCES_GOING, f"{count} still on the way out: {named}")
     ways = f"; delete them, or ask for that with the annotation {labels.DELETION}: {labels.CASCADE}"

@@ -49,11 +49,11 @@ def _left(instance: Object, parts: list[Object]) -> list[Object]:
     """What the instance was granted and is there. Others may have put its id onto what is theirs, or onto a copy of what
     is its own. Where its revisions go before it, as they do when it is deleted in the foreground, nothing but all the
     marks of an object tells."""
-    found = [item for item in parts if not cluster_view.is_revision(item)]
+    objects = [item for item in parts if not cluster_view.is_revision(item)]
     own = cluster_view.revisions_among(parts, instance)
     if not own or _FOREGROUND in instance.finalizers:
-        return [item for item in found if _is_marked(item, instance)]
-    return [item for item in found if any(_grants(each, item) for each in own)]
+        return [item for item in objects if _is_marked(item, instance)]
+    return [item for item in objects if any(_grants(each, item) for each in own)]
 
 
 def _grants(revision: Object, item: Object) -> bool:
@@ -82,12 +82,12 @@ def _turn(item: Object) -> int:
 def _status(instance: Object, count: int, now: Instant) -> dict[str, Any]:
     noun = "object is" if count == 1 else "objects are"
     message = f"{count} {noun} still there"
-    found = (
+    own_conditions = (
         Condition(conditions.READY, "Unknown", Reason.UNDER_DELETION, message),
         Condition(conditions.RESOURCES_READY, "Unknown", Reason.UNDER_DELETION, message),
     )
     return {
         **instance.status,
         "state": "DELETING",
-        "conditions": documents(found, instance.status, instance.generation, now),
+        "conditions": documents(own_conditions, instance.status, instance.generation, now),
     }

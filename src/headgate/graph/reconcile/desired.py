@@ -162,8 +162,8 @@ def external(
     group = group_of(reference.api_version)
     if reference.by_selector:
         place = str(metadata.get("namespace") or "")
-        found = cluster_view.selected(view, group, reference.kind, place, metadata.get("selector") or {})
-        return External(tuple(found))
+        objects = cluster_view.selected(view, group, reference.kind, place, metadata.get("selector") or {})
+        return External(tuple(objects))
     place = str(metadata.get("namespace") or namespace) if node.is_namespaced else ""
     item = view.get(Key(group, reference.kind, place, str(metadata.get("name"))))
     if item is None or item.deleted_at is not None:
@@ -176,25 +176,25 @@ Paths = frozenset[tuple[str, ...]]
 
 def content_paths(graph: CompiledGraph) -> Paths:
     """Every field path that goes into objects, so that only what is read of external data is an input."""
-    found: set[tuple[str, ...]] = set()
+    paths: set[tuple[str, ...]] = set()
     ids = frozenset(node.id for node in graph.nodes)
     for node in graph.nodes:
         in_sight = ids | {names.SCHEMA} | {dimension.name for dimension in node.for_each}
         texts = [part.text for part in _parts(node)]
         for text in texts:
-            found |= expressions.compile_in(in_sight, text).paths
+            paths |= expressions.compile_in(in_sight, text).paths
         for dimension in node.for_each:
-            found |= dimension.program.paths
+            paths |= dimension.program.paths
         for gate in node.include_when:
-            found |= gate.program.paths
-    return frozenset(found)
+            paths |= gate.program.paths
+    return frozenset(paths)
 
 
 def _parts(node: CompiledNode) -> Iterator[Any]:
     reference = node.external_ref
     for compiled in (node.template, reference.metadata if reference is not None else None):
-        for found in compiled.found if compiled is not None else ():
-            yield from (part for part in found.parts if part.is_expression)
+        for expression in compiled.found if compiled is not None else ():
+            yield from (part for part in expression.parts if part.is_expression)
 
 
 _BOOKKEEPING = ("resourceVersion", "generation", "uid", "managedFields", "creationTimestamp")
@@ -216,13 +216,13 @@ def without_bookkeeping(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "metadata": metadata}
 
 
-def _take(found: Any, path: tuple[str, ...], result: dict[str, Any]) -> None:
+def _take(source: Any, path: tuple[str, ...], result: dict[str, Any]) -> None:
     for depth, name in enumerate(path):
-        if not isinstance(found, dict) or name not in found:
+        if not isinstance(source, dict) or name not in source:
             return
-        if depth == len(path) - 1 or not isinstance(found[name], dict):
-            result[name] = found[name]
+        if depth == len(path) - 1 or not isinstance(source[name], dict):
+            result[name] = source[name]
             return
-        if result.get(name) is found[name]:
+        if result.get(name) is source[name]:
             return
-        found, result = found[name], result.setdefault(name, {})
+        source, result = source[name], result.setdefault(name, {})

@@ -49,22 +49,22 @@ def instance_lines(plan: InstancePlan) -> list[GraphLine]:
     instance_pass = plan.instance_pass
     if instance_pass is None:
         return [_without_a_look(plan), *map(_left_line, plan.left[:_MOST_NAMED])]
-    found: list[GraphLine] = []
+    lines: list[GraphLine] = []
     number = instance_pass.number
     refused = refusal(plan.instance.status)
     if refused is not None:
-        found.append(_refused(refused, number))
+        lines.append(_refused(refused, number))
     for state in instance_pass.states:
         if state.node.template is not None:
-            found.extend(_node_lines(state, number, is_refused=refused is not None))
+            lines.extend(_node_lines(state, number, is_refused=refused is not None))
         elif state.reason:
             waits = decisions.pending(Reason.AWAITING_DEPENDENCY, state.reason)
-            found.append(_line(state.id, "", "externalRef", number, waits))
+            lines.append(_line(state.id, "", "externalRef", number, waits))
     for state in (*instance_pass.states, *instance_pass.leftovers):
         for unit in state.extras:
             verdict = _removal(unit, number, is_paused=instance_pass.is_paused)
-            found.append(_line(state.id, unit.name, "removal", unit.number, verdict))
-    return found
+            lines.append(_line(state.id, unit.name, "removal", unit.number, verdict))
+    return lines
 
 
 def _refused(refused: RefusedWrite, number: int) -> GraphLine:
@@ -172,19 +172,19 @@ def message_of(answer: Verdict | None) -> str:
 
 def definition_lines(plan: DefinitionPlan) -> list[GraphLine]:
     rollout = plan.rollout
-    found = [
+    lines = [
         _line("", "", "definition", rollout.number, decisions.denied(Reason.MISCONFIGURED, problem))
         for problem in rollout.problems
     ]
     refused = refusal(plan.definition.status)
     if refused is not None:
-        found.append(_refused(refused, rollout.number))
+        lines.append(_refused(refused, rollout.number))
     if rollout.leaving is not None:
         message = f"it is being deleted: {rollout.leaving.message}"
         verdict = decisions.pending(Reason(rollout.leaving.reason), message)
-        found.append(_line("", "", "deletion", rollout.number, verdict))
-    found.extend(_member_line(member, rollout.number) for member in rollout.members)
-    return found
+        lines.append(_line("", "", "deletion", rollout.number, verdict))
+    lines.extend(_member_line(member, rollout.number) for member in rollout.members)
+    return lines
 
 
 def _member_line(member: RolloutMember, newest: int) -> GraphLine:

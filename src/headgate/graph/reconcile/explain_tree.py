@@ -62,8 +62,8 @@ def of_instance(plan: InstancePlan, below: Below) -> ExplanationTree:
         PartFacts("instance", plan.instance_pass.number if plan.instance_pass is not None else None),
         tuple(line.line for line in lines if not line.node),
         tuple(
-            _node(name, found, units.get(name, {}), reads.get(name, ()), below)
-            for name, found in nodes.items()
+            _node(name, nodes_named, units.get(name, {}), reads.get(name, ()), below)
+            for name, nodes_named in nodes.items()
         ),
     )
 
@@ -71,8 +71,8 @@ def of_instance(plan: InstancePlan, below: Below) -> ExplanationTree:
 def state_and_message(plan: InstancePlan | DefinitionPlan) -> tuple[PartState, str]:
     """The reason and message of ResourcesPropagated."""
     if isinstance(plan, DefinitionPlan):
-        found = propagated(plan.rollout.number, plan.rollout.members)
-        return PartState(found.reason), found.message
+        propagation = propagated(plan.rollout.number, plan.rollout.members)
+        return PartState(propagation.reason), propagation.message
     for condition in plan.instance_status.conditions if plan.instance_status is not None else ():
         if condition.type == RESOURCES_PROPAGATED:
             return PartState(condition.reason), condition.message
@@ -81,13 +81,13 @@ def state_and_message(plan: InstancePlan | DefinitionPlan) -> tuple[PartState, s
 
 def _units(plan: InstancePlan) -> dict[str, dict[str, NodeUnit]]:
     """By node and name."""
-    found: dict[str, dict[str, NodeUnit]] = {}
+    units: dict[str, dict[str, NodeUnit]] = {}
     for state in (
         (*plan.instance_pass.states, *plan.instance_pass.leftovers) if plan.instance_pass is not None else ()
     ):
-        named = found.setdefault(state.id, {})
+        named = units.setdefault(state.id, {})
         named.update((unit.name, unit) for unit in (*state.extras, *state.units))
-    return found
+    return units
 
 
 def _reads(plan: InstancePlan) -> dict[str, tuple[str, ...]]:
@@ -119,12 +119,12 @@ def _node(
 
 def _object(line: GraphLine, unit: NodeUnit | None, below: Below) -> ExplanationTree:
     number = unit.last_applied.number if unit is not None else None
-    found = unit.object if unit is not None else None
-    return _item(line, found, PartFacts("object", number or None), below)
+    item = unit.object if unit is not None else None
+    return _item(line, item, PartFacts("object", number or None), below)
 
 
 def _item(line: GraphLine, item: Object | None, part: PartFacts, below: Below) -> ExplanationTree:
-    found = below(item) if item is not None else None
+    explanation = below(item) if item is not None else None
     return ExplanationTree(
         f"{item.kind} {item.name}" if item is not None else line.item,
         "graph",
@@ -132,5 +132,5 @@ def _item(line: GraphLine, item: Object | None, part: PartFacts, below: Below) -
         line.line.message,
         part,
         (line.line,),
-        () if found is None else (found,),
+        () if explanation is None else (explanation,),
     )

@@ -17,12 +17,12 @@ def number_of(instance: Object, view: cluster_view.ClusterView) -> int:
     for item in view.parts_of(instance.uid):
         if not cluster_view.is_revision(item):
             continue
-        number, found = item.spec.get("number"), item.status.get("inputs")
-        if not isinstance(number, int) or number <= newest or not isinstance(found, dict):
+        number, stored_inputs = item.spec.get("number"), item.status.get("inputs")
+        if not isinstance(number, int) or number <= newest or not isinstance(stored_inputs, dict):
             continue
         # Last, because it compares names, and all instances are asked whenever a definition is looked at.
         if revisions.is_of(item, instance):
-            newest, inputs = number, found
+            newest, inputs = number, stored_inputs
     if inputs is not None:
         return int(inputs.get("graphRevision") or 0)
     own = instance.status.get(conditions.OWN) or {}

@@ -73,7 +73,7 @@ class Gathered:
             **_observed(self._graph, made_by),
             names.SCHEMA: schema_document(self._instance, bare),
         }
-        found: dict[str, object] = {}
+        values: dict[str, object] = {}
         for node in self._graph.nodes:
             if node.external_ref is None:
                 continue
@@ -84,19 +84,19 @@ class Gathered:
             if node.id not in read:
                 continue
             if node.is_list:
-                found[node.id] = [desired.without_bookkeeping(document) for document in documents]
+                values[node.id] = [desired.without_bookkeeping(document) for document in documents]
             elif documents:
-                found[node.id] = desired.projected(node.id, documents[0], self._paths)
-        return found
+                values[node.id] = desired.projected(node.id, documents[0], self._paths)
+        return values
 
 
 def _observed(graph: CompiledGraph, made_by: MadeBy) -> Mapping[str, object]:
     """For the rare external reference that is found through what the graph made."""
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for node in graph.nodes:
         documents = [contents.document_of(item) for item in made_by(node)]
         if node.is_list:
-            found[node.id] = documents
+            values[node.id] = documents
         elif documents:
-            found[node.id] = documents[0]
-    return found
+            values[node.id] = documents[0]
+    return values

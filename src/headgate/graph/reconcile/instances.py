@@ -150,13 +150,15 @@ class _Pass:
         item_names = frozenset((node.id, names.EACH))
         members: list[GraphItem] = []
         units: list[NodeUnit] = []
-        for index, found in enumerate(external.objects):
-            item = GraphItem(found, True, False, is_member=node.is_list, index=index)
-            item.set_ready(nodes.readiness(found, gates, item_names, self._planner_cache.ready, item))
+        for index, foreign in enumerate(external.objects):
+            item = GraphItem(foreign, True, False, is_member=node.is_list, index=index)
+            item.set_ready(nodes.readiness(foreign, gates, item_names, self._planner_cache.ready, item))
             members.append(item)
-            text = contents.key_text(found.key)
+            text = contents.key_text(foreign.key)
             units.append(
-                NodeUnit(found.key, text, None, self._newest.number, GrantedChange("", CARRIED), found, item)
+                NodeUnit(
+                    foreign.key, text, None, self._newest.number, GrantedChange("", CARRIED), foreign, item
+                )
             )
         resolved = (
             desired.Resolved("waiting", reason=external.reason)
@@ -294,9 +296,9 @@ class _Pass:
         for unit in state.units:
             if unit.grant is None or unit.is_granted_now:
                 continue
-            found = unit.object
-            if found is not None and (
-                found.deleted_at is not None or self._planner_cache.is_in_force(found, unit.grant.hash)
+            item = unit.object
+            if item is not None and (
+                item.deleted_at is not None or self._planner_cache.is_in_force(item, unit.grant.hash)
             ):
                 continue
             is_current = unit.wanted is not None and unit.wanted.hash == unit.grant.hash
@@ -304,7 +306,7 @@ class _Pass:
                 unit.wanted.content if is_current and unit.wanted else self._resolver.granted_content(unit)
             )
             if content is not None and not self._writer.is_in_force(
-                found, content, unit.grant.hash, roster.makers_of(state.id, unit)
+                item, content, unit.grant.hash, roster.makers_of(state.id, unit)
             ):
                 self._writer.write(state, unit, content, self._content_before(unit))
 
@@ -313,13 +315,13 @@ class _Pass:
         if unit.object is None or unit.grant is None:
             return None
         written = unit.object.annotations.get(labels.CONTENT, unit.grant.hash)
-        found = self._ledger.granted_by_hash(unit.text, written)
-        return self._resolver.content_at(*found, unit.text, written) if found is not None else None
+        grant = self._ledger.granted_by_hash(unit.text, written)
+        return self._resolver.content_at(*grant, unit.text, written) if grant is not None else None
 
     def _leftovers(self, graph: CompiledGraph) -> list[NodeState]:
         """Nodes that the newest graph does not have any more and that still have objects."""
         known = {node.id for node in graph.nodes}
-        found: list[NodeState] = []
+        states: list[NodeState] = []
         for node_id, granted in self._ledger.granted.items():
             if node_id in known or not granted:
                 continue
@@ -328,19 +330,19 @@ class _Pass:
             node = next((each for each in older.nodes if each.id == node_id), None)
             if node is None:
                 continue
-            found.append(self._roster.at_rest(node, node, self._newest, desired.EXCLUDED))
-        return found
+            states.append(self._roster.at_rest(node, node, self._newest, desired.EXCLUDED))
+        return states
 
     def _removals(self, states: Iterable[NodeState]) -> list[Action]:
         plan = removal.Remover(states, self._ledger, self._resolver, is_paused=self._is_paused).plan()
         for state, unit in plan.forgotten:
             self._ledger.forget(state.id, unit)
         for state, unit in plan.kept:
-            found = unit.object
+            item = unit.object
             content = self._resolver.granted_content(unit)
-            if content is None or (found is not None and found.deleted_at is not None):
+            if content is None or (item is not None and item.deleted_at is not None):
                 continue
-            if found is None or not contents.is_in_force(found, content, {}):
+            if item is None or not contents.is_in_force(item, content, {}):
                 self._writer.write(state, unit, content, self._content_before(unit))
         return [
             DeleteObject(

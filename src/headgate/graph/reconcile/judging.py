@@ -59,12 +59,12 @@ class GateCache:
 
     def counted(self, gate: GateExpression, collection: str, item_names: frozenset[str]) -> counting.Counted:
         key = (gate, collection, item_names)
-        found = self._counted.get(key)
-        if found is None:
+        rewritten = self._counted.get(key)
+        if rewritten is None:
             if len(self._counted) > 10_000:
                 self._counted.clear()
-            found = self._counted[key] = counting.rewritten(gate.program, collection, item_names)
-        return found
+            rewritten = self._counted[key] = counting.rewritten(gate.program, collection, item_names)
+        return rewritten
 
 
 class _Asked:

@@ -49,7 +49,7 @@ class NodeUnit:
         wanted: DesiredItem | None,
         number: int,
         grant: GrantedChange | None,
-        found: Object | None,
+        live: Object | None,
         item: GraphItem,
         origin: str = "",
     ) -> None:
@@ -59,7 +59,7 @@ class NodeUnit:
         self.number = number
         """The revision that it is at; 0 if none granted it yet."""
         self.grant = grant
-        self.object = found
+        self.object = live
         self.item = item
         self.origin = origin
         """The node whose grant it is, which may be another than the one that wants it now."""

@@ -137,15 +137,19 @@ def plan_instance(
         return InstancePlan(instance, (), instance.status)
     if labels.is_suspended(instance.annotations):
         return _suspended(instance, now)
-    found = instances.reconcile(instance, number, accepted, view, signals, now, planner_cache)
+    instance_pass = instances.reconcile(instance, number, accepted, view, signals, now, planner_cache)
     own = instance.status.get(conditions.OWN) or {}
-    instance_status = conditions.instance_status(found, int(own.get("landedRevision") or 0))
-    status = conditions.status_of(found, instance_status, now)
-    told = () if status == instance.status else (UpdateStatus(instance.key, instance.uid, status),)
+    instance_status = conditions.instance_status(instance_pass, int(own.get("landedRevision") or 0))
+    status = conditions.status_of(instance_pass, instance_status, now)
+    status_writes = () if status == instance.status else (UpdateStatus(instance.key, instance.uid, status),)
     # While a write is refused nothing after it is written, and what stands in the way has to be told all the same.
     is_told_first = refusal(instance.status) is not None
-    actions = (*told, *found.actions) if is_told_first else (*found.actions, *told)
-    return InstancePlan(instance, actions, status, found.requeue_at, found, instance_status)
+    actions = (
+        (*status_writes, *instance_pass.actions)
+        if is_told_first
+        else (*instance_pass.actions, *status_writes)
+    )
+    return InstancePlan(instance, actions, status, instance_pass.requeue_at, instance_pass, instance_status)
 
 
 def _suspended(instance: Object, now: Instant) -> InstancePlan:
@@ -158,13 +162,13 @@ def _suspended(instance: Object, now: Instant) -> InstancePlan:
             f"the annotation {labels.RECONCILE} says {instance.annotations[labels.RECONCILE]}",
         ),
     )
-    found = (root(conditions.READY, parts), *parts)
+    own_conditions = (root(conditions.READY, parts), *parts)
     before = instance.status.get("conditions") or ()
     kept = {str(item.get("type")): item for item in before if isinstance(item, Mapping)}
-    shown = documents(found, instance.status, instance.generation, now)
-    for each in shown:
+    written = documents(own_conditions, instance.status, instance.generation, now)
+    for each in written:
         kept.pop(each["type"], None)
     own = {**(instance.status.get(conditions.OWN) or {}), "isReady": False}
-    status = {**instance.status, "conditions": [*shown, *kept.values()], conditions.OWN: own}
+    status = {**instance.status, "conditions": [*written, *kept.values()], conditions.OWN: own}
     actions = () if status == instance.status else (UpdateStatus(instance.key, instance.uid, status),)
     return InstancePlan(instance, actions, status)

@@ -42,9 +42,9 @@ class Remover:
         self._is_paused = is_paused
 
     def plan(self) -> ItemRemoval:
-        found = ItemRemoval([], [], [])
+        removals = ItemRemoval([], [], [])
         if not any(state.extras for state in self._states):
-            return found
+            return removals
         self._heirs = {
             id(old): unit for state in self._states for unit in state.units for old in unit.predecessors
         }
@@ -62,16 +62,16 @@ class Remover:
             for unit in state.extras:
                 unit.held = self._held(state, unit)
                 if unit.held:
-                    found.kept.append((state, unit))
+                    removals.kept.append((state, unit))
                     self._users.add(self._use(state, unit))
                 elif unit.object is None:
-                    found.forgotten.append((state, unit))
+                    removals.forgotten.append((state, unit))
                 else:
                     leaving.add(state.id)
                     is_in_line = any(name in leaving for name in dependents.get(state.id, ()))
                     if not is_in_line and unit.object.deleted_at is None:
-                        found.deleted.append((state, unit))
-        return found
+                        removals.deleted.append((state, unit))
+        return removals
 
     def _held(self, state: NodeState, unit: NodeUnit) -> str:
         if self._is_paused:
@@ -128,20 +128,20 @@ def _is_of_kind(key: Key, state: NodeState) -> bool:
 
 
 def _dependents(states: Iterable[NodeState]) -> Mapping[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    dependents: dict[str, list[str]] = {}
     for state in states:
         for name in state.node.depends_on:
-            found.setdefault(name, []).append(state.id)
-    return found
+            dependents.setdefault(name, []).append(state.id)
+    return dependents
 
 
 def ancestors(graph: CompiledGraph, node_id: str) -> frozenset[str]:
     edges = {node.id: node.depends_on for node in graph.nodes}
-    found: set[str] = set()
+    names: set[str] = set()
     pending = list(edges.get(node_id, ()))
     while pending:
         name = pending.pop()
-        if name not in found:
-            found.add(name)
+        if name not in names:
+            names.add(name)
             pending.extend(edges.get(name, ()))
-    return frozenset(found)
+    return frozenset(names)

@@ -18,8 +18,8 @@ class RevisionLedger:
     def __init__(self, items: Iterable[Object]) -> None:
         self._objects = {item.uid: item for item in items}
         self._highest_number = revisions.highest_number(self._objects.values())
-        found = (revisions.from_object(item) for item in self._objects.values())
-        self.revisions = {revision.number: revision for revision in found if revision is not None}
+        parsed = (revisions.from_object(item) for item in self._objects.values())
+        self.revisions = {revision.number: revision for revision in parsed if revision is not None}
         self.granted: dict[str, dict[str, tuple[int, GrantedChange]]] = {}
         """By node and object."""
         self._holders: dict[str, str] | None = None

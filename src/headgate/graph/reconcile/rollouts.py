@@ -154,12 +154,12 @@ class _Pass:
         self._actions: list[Action] = []
         self._let_on: dict[str, int] = {}
         self._looks: list[Instant] = []
-        found = (
+        parsed = (
             revisions.graph_from_object(each)
             for each in view.of_kind("internal.kro.run", revisions.GRAPH_KIND)
             if each.labels.get(labels.DEFINITION_NAME) == item.name and each.deleted_at is None
         )
-        self._known = {revision.number: revision for revision in found}
+        self._known = {revision.number: revision for revision in parsed}
 
     def run(self) -> DefinitionRollout:
         is_going = self._item.deleted_at is not None
@@ -234,27 +234,27 @@ class _Pass:
         """The CustomResourceDefinition of the instances, put back when others change or delete it. A server may keep it
         in words of its own, so what was written into it is remembered by its hash."""
         wanted = graph.crd
-        found = self._view.get(served_kinds.key_of(graph))
+        crd = self._view.get(served_kinds.key_of(graph))
         marks = {labels.OWNED: "true", labels.DEFINITION_NAME: self._item.name}
         content = contents.content_hash(wanted["spec"])
         annotations = {labels.CONTENT: content}
-        if found is None:
+        if crd is None:
             self._actions.append(Create(contents.created(wanted, marks, annotations)))
-        elif found.deleted_at is None and not self._is_served_as(found, wanted["spec"], content):
+        elif crd.deleted_at is None and not self._is_served_as(crd, wanted["spec"], content):
             changed = msgspec.structs.replace(
-                found,
+                crd,
                 spec=wanted["spec"],
-                labels={**found.labels, **marks},
-                annotations={**found.annotations, **annotations},
+                labels={**crd.labels, **marks},
+                annotations={**crd.annotations, **annotations},
             )
             self._actions.append(Update(changed))
 
-    def _is_served_as(self, found: Object, wanted: dict[str, Any], content: str) -> bool:
-        return found.spec == wanted or self._planner_cache.is_in_force(found, content)
+    def _is_served_as(self, crd: Object, wanted: dict[str, Any], content: str) -> bool:
+        return crd.spec == wanted or self._planner_cache.is_in_force(crd, content)
 
     def _members(self, graph: CompiledGraph) -> list[RolloutMember]:
         group = graph.api_version.partition("/")[0]
-        found: list[RolloutMember] = []
+        members: list[RolloutMember] = []
         for instance in in_order(self._view.of_kind(group, graph.kind)):
             if instance.deleted_at is not None:
                 continue
@@ -265,10 +265,10 @@ class _Pass:
             own = instance.status.get(conditions.OWN) or {}
             landed_number = int(own.get("landedGraphRevision") or 0)
             is_ready = number > 0 and is_instance_ready(instance, number)
-            found.append(
+            members.append(
                 RolloutMember(instance, number, is_updated, is_ready, landed_number, number_before=number)
             )
-        return found
+        return members
 
     def _admit(self, graph: CompiledGraph, newest: int, members: list[RolloutMember]) -> None:
         start = self._landed_number(members) or newest
@@ -432,13 +432,13 @@ class _Pass:
             if is_served
             else Condition("ControllerReady", "False", Reason.FAILED_TO_START, "the graph was not accepted"),
         )
-        found = [root(conditions.READY, parts), *parts]
+        own_conditions = [root(conditions.READY, parts), *parts]
         status: dict[str, Any] = {"state": "Active" if is_served and not problems else "Inactive"}
         if newest is not None:
             number, graph = newest
-            found.append(propagated(number, members))
+            own_conditions.append(propagated(number, members))
             if self._item.deleted_at is not None:
-                found.append(definition_removal.condition(self._item, self._instances, self._view))
+                own_conditions.append(definition_removal.condition(self._item, self._instances, self._view))
             status["topologicalOrder"] = list(graph.topological_order)
             status["lastIssuedRevision"] = max(number, int(self._item.status.get("lastIssuedRevision") or 0))
             landed = self._landed_number(members)
@@ -449,15 +449,15 @@ class _Pass:
                 for node in graph.nodes
                 if node.edges
             ]
-        status["conditions"] = documents(found, self._item.status, self._item.generation, self._now)
+        status["conditions"] = documents(own_conditions, self._item.status, self._item.generation, self._now)
         return status
 
     def _write_status(self, status: dict[str, Any]) -> None:
         """Last; while a write is refused, after which nothing is written, first."""
         if status != self._item.status:
-            told = UpdateStatus(self._item.key, self._item.uid, status)
+            status_write = UpdateStatus(self._item.key, self._item.uid, status)
             is_first = refusal(self._item.status) is not None
-            self._actions.insert(0 if is_first else len(self._actions), told)
+            self._actions.insert(0 if is_first else len(self._actions), status_write)
 
 
 def propagated(number: int, members: list[RolloutMember]) -> Condition:

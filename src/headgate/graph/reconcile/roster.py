@@ -97,10 +97,10 @@ class Roster:
         own: tuple[int, GrantedChange] | None,
         ancestry: _Ancestry | None,
     ) -> NodeUnit:
-        found, problem = self._children.get(wanted.key), ""
+        live, problem = self._children.get(wanted.key), ""
         is_granted = own is not None or self._ledger.holder(wanted.text) is not None
-        if found is None or not is_granted:
-            found, problem = self._foreign(wanted, is_granted=is_granted)
+        if live is None or not is_granted:
+            live, problem = self._foreign(wanted, is_granted=is_granted)
         taker = self._takers.setdefault(wanted.key, node.id)
         if taker != node.id:
             problem = problem or f"{wanted.key.kind} {wanted.key.name} is also made by {taker}"
@@ -111,14 +111,14 @@ class Roster:
         is_current = grant is not None and grant.hash == wanted.hash
         is_own = grant is not None and (is_current or origin == node.id)
         item = GraphItem(
-            found if is_own or not predecessors else predecessors[0].object,
+            live if is_own or not predecessors else predecessors[0].object,
             is_current,
             judge,
             is_member=node.is_collection,
             value=wanted.value,
             index=wanted.index,
         )
-        unit = NodeUnit(wanted.key, wanted.text, wanted, number, grant, found, item, origin)
+        unit = NodeUnit(wanted.key, wanted.text, wanted, number, grant, live, item, origin)
         unit.predecessors = predecessors
         unit.problem = problem
         if taker == node.id:
@@ -133,10 +133,10 @@ class Roster:
 
     def _distrust(self, node: CompiledNode, unit: NodeUnit, wanted: desired.DesiredItem) -> None:
         """Granted, and not there: whatever the object shows is about something else."""
-        found, grant = unit.object, unit.grant
-        if grant is None or (found is not None and self._planner_cache.is_in_force(found, grant.hash)):
+        item, grant = unit.object, unit.grant
+        if grant is None or (item is not None and self._planner_cache.is_in_force(item, grant.hash)):
             return
-        if not self._writer.is_in_force(found, wanted.content, grant.hash, makers_of(node.id, unit)):
+        if not self._writer.is_in_force(item, wanted.content, grant.hash, makers_of(node.id, unit)):
             unit.item.set_ready(False)
 
     def _extras(self, node: CompiledNode, resolved: desired.Resolved, judge: Judge) -> list[NodeUnit]:
@@ -155,9 +155,9 @@ class Roster:
         self, node: CompiledNode, text: str, number: int, grant: GrantedChange, judge: Judge, index: int = 0
     ) -> NodeUnit:
         key = contents.key_from(text)
-        found = self._children.get(key)
-        item = GraphItem(found, False, judge, is_member=node.is_list, index=index)
-        return NodeUnit(key, text, None, number, grant, found, item, node.id)
+        live = self._children.get(key)
+        item = GraphItem(live, False, judge, is_member=node.is_list, index=index)
+        return NodeUnit(key, text, None, number, grant, live, item, node.id)
 
     def _judge(self, gates: CompiledNode) -> Judge:
         """Says of each item of a node whether it is ready; one for all of them, so that items hold no closures."""
@@ -170,19 +170,19 @@ class Roster:
         it says it is this instance's makes it nobody's: what is this instance's was granted. That it says it is another's
         counts for nothing where this instance was granted it and the other was not."""
         key = wanted.key
-        found = self._view.get(key)
-        if found is None:
+        item = self._view.get(key)
+        if item is None:
             return None, ""
-        owner = found.labels.get(labels.INSTANCE_ID, self._instance.uid)
+        owner = item.labels.get(labels.INSTANCE_ID, self._instance.uid)
         if owner != self._instance.uid and not (
             is_granted and not cluster_view.is_granted_to(self._view, owner, wanted.text)
         ):
-            holder = found.labels.get(labels.INSTANCE_NAME, owner)
+            holder = item.labels.get(labels.INSTANCE_NAME, owner)
             return None, f"{key.kind} {key.name} belongs to the instance {holder}"
-        if found.owners:
-            master = found.owners[0]
+        if item.owners:
+            master = item.owners[0]
             return None, f"{key.kind} {key.name} belongs to {master.kind} {master.name}"
-        return found, ""
+        return item, ""
 
     def hand_over(self, states: Iterable[NodeState]) -> list[tuple[str, NodeUnit]]:
         """What one node wants is nobody else's any more: neither to be kept as it was, nor to be removed. Says which

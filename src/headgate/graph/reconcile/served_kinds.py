@@ -52,11 +52,11 @@ def by_definition(known: KnownObjects) -> dict[tuple[str, str], str]:
 
 def foreign(graph: CompiledGraph, known: KnownObjects) -> Problem | None:
     """A kind that no definition brought, or one that is there beside this. What a definition left behind is taken up."""
-    found = known.get(key_of(graph))
-    if found is None:
+    crd = known.get(key_of(graph))
+    if crd is None:
         return None
-    owner = found.labels.get(labels.DEFINITION_NAME)
-    if found.labels.get(labels.OWNED) == "true" and owner is not None:
+    owner = crd.labels.get(labels.DEFINITION_NAME)
+    if crd.labels.get(labels.OWNED) == "true" and owner is not None:
         if owner not in {other.name for other in others(graph.name, known)}:
             return None
         whose = f"it belongs to the definition {owner}"
@@ -64,5 +64,5 @@ def foreign(graph: CompiledGraph, known: KnownObjects) -> Problem | None:
         whose = "no definition brought it"
     return Problem(
         "spec.schema.kind",
-        f"is {graph.kind}; the CustomResourceDefinition {found.name} is there already and {whose}, so it is not taken over",
+        f"is {graph.kind}; the CustomResourceDefinition {crd.name} is there already and {whose}, so it is not taken over",
     )

@@ -50,15 +50,15 @@ class Writer:
         return marks
 
     def is_in_force(
-        self, found: Object | None, content: contents.Content, content_hash: str, makers: Container[str]
+        self, item: Object | None, content: contents.Content, content_hash: str, makers: Container[str]
     ) -> bool:
         """`makers` are the nodes that may have written it: it may have changed hands since."""
-        if found is None or found.annotations.get(labels.CONTENT) != content_hash:
+        if item is None or item.annotations.get(labels.CONTENT) != content_hash:
             return False
-        if self._planner_cache.is_in_force(found, content_hash):
+        if self._planner_cache.is_in_force(item, content_hash):
             return True
         marks = {labels.INSTANCE_ID: self._instance.uid}
-        if found.labels.get(labels.NODE_ID) not in makers or not contents.is_in_force(found, content, marks):
+        if item.labels.get(labels.NODE_ID) not in makers or not contents.is_in_force(item, content, marks):
             return False
-        self._planner_cache.keep_in_force(found, content_hash)
+        self._planner_cache.keep_in_force(item, content_hash)
         return True

@@ -99,21 +99,21 @@ def _document(given: Mapping[str, Any], key: str) -> Document | None:
 
 def _status(group: str, kind: str, name: str, problems: Sequence[Problem]) -> dict[str, Any]:
     """With the causes from which kubectl prints one line for each field; the message is for those who print that."""
-    shown = list(problems[:MOST_CAUSES])
-    if len(problems) > len(shown):
-        shown.append(Problem("", f"and {len(problems) - len(shown)} more"))
+    problems_shown = list(problems[:MOST_CAUSES])
+    if len(problems) > len(problems_shown):
+        problems_shown.append(Problem("", f"and {len(problems) - len(problems_shown)} more"))
     return {
         "status": "Failure",
         "code": 422,
         "reason": "Invalid",
-        "message": "; ".join(str(problem) for problem in shown),
+        "message": "; ".join(str(problem) for problem in problems_shown),
         "details": {
             "group": group,
             "kind": kind,
             "name": name,
             "causes": [
                 {"reason": "FieldValueInvalid", "field": problem.path, "message": problem.message}
-                for problem in shown
+                for problem in problems_shown
             ],
         },
     }

@@ -111,10 +111,10 @@ def _map(value: Any) -> Schema:
 def _struct(kind: type[msgspec.Struct], only: Sequence[str] | None) -> Schema:
     fields = documents.fields_of(kind)
     wanted = {key: field for key, field in fields.items() if only is None or key in only}
-    said = descriptions.OF_FIELDS.get(kind.__name__, {})
+    field_texts = descriptions.OF_FIELDS.get(kind.__name__, {})
     schema: Schema = {
         "type": "object",
-        "properties": {key: _field(field, said.get(key)) for key, field in wanted.items()},
+        "properties": {key: _field(field, field_texts.get(key)) for key, field in wanted.items()},
         **ANYTHING,
     }
     required = [key for key, field in wanted.items() if field.required]
@@ -123,10 +123,10 @@ def _struct(kind: type[msgspec.Struct], only: Sequence[str] | None) -> Schema:
     return schema
 
 
-def _field(field: msgspec.structs.FieldInfo, said: str | None) -> Schema:
+def _field(field: msgspec.structs.FieldInfo, description: str | None) -> Schema:
     schema = of(field.type)
-    if said is not None:
-        schema = {"description": said, **schema}
+    if description is not None:
+        schema = {"description": description, **schema}
     if field.required or "enum" in schema:
         # An API server drops a null where it may not stand. To allow it among words is nothing that kubectl takes.
         return schema

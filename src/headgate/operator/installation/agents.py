@@ -29,14 +29,14 @@ def documents(account: str, namespace: str, labels: dict[str, str]) -> list[Docu
     def metadata(name: str, place: str | None) -> Document:
         return {"name": name, **({"namespace": place} if place else {}), "labels": dict(labels)}
 
-    found: list[Document] = [
+    for_agents: list[Document] = [
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata(account, namespace)}
     ]
     for kind, permissions, place in (
         ("ClusterRole", (CLUSTER, *NODES), None),
         ("Role", JOBS, namespace),
     ):
-        found.append(
+        for_agents.append(
             {
                 "apiVersion": f"{_GROUP}/v1",
                 "kind": kind,
@@ -44,7 +44,7 @@ def documents(account: str, namespace: str, labels: dict[str, str]) -> list[Docu
                 "rules": [permission.rule() for permission in permissions],
             }
         )
-        found.append(
+        for_agents.append(
             {
                 "apiVersion": f"{_GROUP}/v1",
                 "kind": f"{kind}Binding",
@@ -53,4 +53,4 @@ def documents(account: str, namespace: str, labels: dict[str, str]) -> list[Docu
                 "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": namespace}],
             }
         )
-    return found
+    return for_agents

@@ -42,12 +42,12 @@ def _own(
 ) -> tuple[Permission, ...]:
     """A kind of ours. `reports`: its status is written. `owns`: others name it as their owner, which has to be allowed
     where clusters are strict about that."""
-    found = [Permission(kind.group, (kind.plural,), verbs)]
+    permissions = [Permission(kind.group, (kind.plural,), verbs)]
     if reports:
-        found.append(Permission(kind.group, (f"{kind.plural}/status",), EDITED))
+        permissions.append(Permission(kind.group, (f"{kind.plural}/status",), EDITED))
     if owns:
-        found.append(Permission(kind.group, (f"{kind.plural}/finalizers",), ("update",)))
-    return tuple(found)
+        permissions.append(Permission(kind.group, (f"{kind.plural}/finalizers",), ("update",)))
+    return tuple(permissions)
 
 
 WORKLOADS: tuple[Permission, ...] = (
@@ -140,7 +140,7 @@ def _for_people() -> list[Document]:
     """Who may view or edit in a namespace may do so with our kinds; definitions are for those who run the cluster."""
     named = [kind for kind in crds.ALL if kind.is_namespaced]
     scaled = [f"{kind.plural}/scale" for kind in named if kind.selector is not None]
-    found = []
+    roles = []
     for role, verbs in (("view", SEEN), ("edit", ("create", *EDITED, "delete"))):
         metadata = _metadata(f"headgate-{role}")
         wider = ("admin", "edit") if role == "edit" else ("view",)
@@ -150,8 +150,8 @@ def _for_people() -> list[Document]:
         rules = [Permission(kind.group, (kind.plural,), verbs).rule() for kind in editable]
         if role == "edit":
             rules.append(Permission(workloads.SET.group, tuple(scaled), ("get", *EDITED)).rule())
-        found.append({"apiVersion": _API, "kind": "ClusterRole", "metadata": metadata, "rules": rules})
-    return found
+        roles.append({"apiVersion": _API, "kind": "ClusterRole", "metadata": metadata, "rules": rules})
+    return roles
 
 
 def _metadata(name: str, namespace: str | None = None) -> Document:

@@ -61,8 +61,8 @@ class SeenGraphs:
             """An object may be an instance, of this graph or another, or a set."""
             if labels.FINALIZER not in item.finalizers:
                 return None if self._workloads is None else self._workloads.below(item, now)
-            found = self._controller.plan_of(item.key, now, self._controller.planner_cache)
-            return None if found is None else self._tree(found, now)
+            plan_below = self._controller.plan_of(item.key, now, self._controller.planner_cache)
+            return None if plan_below is None else self._tree(plan_below, now)
 
         if isinstance(plan, InstancePlan):
             return explain_tree.of_instance(plan, below)
@@ -126,10 +126,10 @@ async def observe(
 async def _signals(client: Client) -> dict[str, object]:
     """As of an operator that is where the manifests put it; not everybody may look there."""
     try:
-        found = await client.get(signals.CONFIG_MAPS, settings.SIGNALS, settings.NAMESPACE)
+        config_map = await client.get(signals.CONFIG_MAPS, settings.SIGNALS, settings.NAMESPACE)
     except ApiError:
         return {}
-    return signals.read(objects.read(found, signals.CONFIG_MAPS))
+    return signals.read(objects.read(config_map, signals.CONFIG_MAPS))
 
 
 def _is_of(item: Object, names: set[str]) -> bool:

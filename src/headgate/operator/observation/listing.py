@@ -30,9 +30,9 @@ async def all_of(
 
 async def first_of(client: Client, resource: ApiResource, most: int) -> tuple[list[Object], bool]:
     """Of all namespaces, and whether these are all."""
-    found: list[Object] = []
+    first: list[Object] = []
     async for page in client.pages(resource):
-        found += [objects.read(document, resource) for document in page.items]
-        if len(found) >= most:
-            return found[:most], len(found) == most and not page.next
-    return found, True
+        first += [objects.read(document, resource) for document in page.items]
+        if len(first) >= most:
+            return first[:most], len(first) == most and not page.next
+    return first, True

@@ -82,26 +82,26 @@ async def following(client: Client, heard: Sequence[HeardOf]) -> AsyncIterator[N
 async def of_set(discovery: Discovery, namespace: str, name: str) -> list[HeardOf]:
     """The set, and what carries its mark."""
     marks = ",".join(f"{key}={value}" for key, value in labels.of_set(name).items())
-    found: list[HeardOf] = []
+    heard: list[HeardOf] = []
     for number, (api_version, kind, _) in enumerate(workloads.WATCHED):
         resource = await listing.own_kind(discovery, api_version, kind)
         is_set = number == 0
         fields = f"metadata.name={name}" if is_set else ""
-        found.append(HeardOf(resource, namespace, "" if is_set else marks, fields))
-    return found
+        heard.append(HeardOf(resource, namespace, "" if is_set else marks, fields))
+    return heard
 
 
 async def of_graph(discovery: Discovery, definition: Object) -> list[HeardOf]:
     """The definition, its instances wherever they are, and their objects."""
-    found: list[HeardOf] = []
+    heard: list[HeardOf] = []
     for kind in (kinds.DEFINITION, kinds.GRAPH_REVISION):
         resource = await listing.own_kind(discovery, kind.api_version, kind.kind)
-        found.append(HeardOf(resource))
+        heard.append(HeardOf(resource))
     own = graph_kinds.instance_kind(definition.spec)
     for each in dict.fromkeys((own, *graph_kinds.spoken_of(definition.spec))):
         try:
             resource = await discovery.find(*each)
         except UnknownKindError:
             continue
-        found.append(HeardOf(resource, labels="" if each == own else graph_labels.INSTANCE_ID))
-    return found
+        heard.append(HeardOf(resource, labels="" if each == own else graph_labels.INSTANCE_ID))
+    return heard

@@ -51,6 +51,6 @@ async def observe_read(
         definition = graphs.definition_of(resource.group, resource.kind, known)
     if definition is None:
         return None
-    found = await graphs.observe(client, discovery, [definition], shows)
-    tree = found.explain(item.key, now)
+    graphs_seen = await graphs.observe(client, discovery, [definition], shows)
+    tree = graphs_seen.explain(item.key, now)
     return None if tree is None else SeenObject(tree)

@@ -27,8 +27,8 @@ class SeenSets:
         self._cache = cache
 
     def all(self) -> list[Object]:
-        found = self._cache.of_kind(model.GROUP, model.KIND)
-        return sorted(found, key=lambda item: (item.namespace, item.name))
+        sets = self._cache.of_kind(model.GROUP, model.KIND)
+        return sorted(sets, key=lambda item: (item.namespace, item.name))
 
     def find(self, namespace: str, name: str) -> Object | None:
         return self._cache.get(family.request_for(namespace, name))
@@ -88,9 +88,9 @@ async def _claims(
         templates = await discovery.find(model.CLAIM_API_VERSION, model.CLAIM_TEMPLATE_KIND)
     except UnknownKindError:
         return []
-    found = await listing.all_of(client, resource, namespace, marks)
+    claim_documents = await listing.all_of(client, resource, namespace, marks)
     for key in dict.fromkeys(key for item in sharing for key in claims.templates_of_cluster(item)):
         with contextlib.suppress(NotFoundError):
             document = await client.get(templates, key.name, key.namespace)
-            found.append(objects.read(document, templates))
-    return found
+            claim_documents.append(objects.read(document, templates))
+    return claim_documents

@@ -58,10 +58,10 @@ def of_set(item: Object) -> SetSummary:
 def _state_of_set(item: Object) -> tuple[str, str]:
     if item.deleted_at is not None:
         return PartState.DELETING.value, "on its way out"
-    found = _condition(item, conditions.PROGRESSING)
-    if found is None or _count(item.status, "observedGeneration") < item.generation:
+    condition = _condition(item, conditions.PROGRESSING)
+    if condition is None or _count(item.status, "observedGeneration") < item.generation:
         return UNSEEN, _NOT_SEEN
-    reason, message = found
+    reason, message = condition
     available = _condition(item, conditions.AVAILABLE)
     state = set_states.by_conditions(reason, available[0] if available is not None else None)
     if state == PartState.STARTING and available is not None:
@@ -102,8 +102,8 @@ def nodes_of(definition: Object) -> list[GraphNode]:
         for entry in _maps(definition.status.get("resources"))
     }
     order = {str(name): number for number, name in enumerate(_list(definition.status, "topologicalOrder"))}
-    found = [_node(entry, edges) for entry in _maps(definition.spec.get("resources"))]
-    return sorted(found, key=lambda node: order.get(node.id, len(order)))
+    nodes = [_node(entry, edges) for entry in _maps(definition.spec.get("resources"))]
+    return sorted(nodes, key=lambda node: order.get(node.id, len(order)))
 
 
 def _node(entry: Mapping[str, Any], edges: Mapping[str, tuple[str, ...]]) -> GraphNode:
@@ -133,12 +133,12 @@ def _of_graph(item: Object, revision: int | None) -> GraphSummary:
 def _state_of_graph(item: Object) -> tuple[str, str]:
     if item.deleted_at is not None:
         return PartState.DELETING.value, "on its way out"
-    found = _condition(item, graph_conditions.RESOURCES_PROPAGATED)
+    condition = _condition(item, graph_conditions.RESOURCES_PROPAGATED)
     ready = _condition(item, graph_conditions.READY)
-    if ready is not None and (found is None or item.status.get("state") == "Inactive"):
+    if ready is not None and (condition is None or item.status.get("state") == "Inactive"):
         return ready
-    if found is not None:
-        return found
+    if condition is not None:
+        return condition
     own = _map(item.status.get(graph_conditions.OWN))
     if own:
         is_propagated = own.get("isPropagated") is True
@@ -148,18 +148,22 @@ def _state_of_graph(item: Object) -> tuple[str, str]:
 
 def _condition(item: Object, kind: str) -> tuple[str, str] | None:
     """Reason and message."""
-    found = written_conditions.find(item.status, kind)
-    return None if found is None else (str(found.get("reason") or ""), str(found.get("message") or ""))
+    condition = written_conditions.find(item.status, kind)
+    return (
+        None
+        if condition is None
+        else (str(condition.get("reason") or ""), str(condition.get("message") or ""))
+    )
 
 
 def _count(source: Mapping[str, Any], key: str) -> int:
-    found = source.get(key)
-    return found if isinstance(found, int) else 0
+    number = source.get(key)
+    return number if isinstance(number, int) else 0
 
 
 def _list(source: Mapping[str, Any], key: str) -> list[Any]:
-    found = source.get(key)
-    return found if isinstance(found, list) else []
+    items = source.get(key)
+    return items if isinstance(items, list) else []
 
 
 def _maps(value: object) -> list[Mapping[str, Any]]:

@@ -78,8 +78,8 @@ class Gates:
         """What was granted and is not written yet shows nothing about what was granted."""
         members = before_plan(state.units, newest)
         for item, unit in zip(members, state.units):
-            found = self._cluster.get(unit.key)
-            at = found.annotations.get(labels.REVISION) if found is not None else None
+            live = self._cluster.get(unit.key)
+            at = live.annotations.get(labels.REVISION) if live is not None else None
             if item.is_changed and at != str(unit.number):
                 item.set_ready(False)
         return members

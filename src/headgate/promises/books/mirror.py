@@ -67,17 +67,17 @@ class Mirror:
         return self.objects["Freeze"]
 
     def version(self, deployment: str, tag: str) -> model.Version | None:
-        found: model.Version | None = self.objects["Version"].get(f"{deployment}/{tag}")
-        return found
+        known_version: model.Version | None = self.objects["Version"].get(f"{deployment}/{tag}")
+        return known_version
 
     def version_named(self, deployment: str, tag: str) -> tuple[str, str]:
         """A version's deployment and tag, each of which may be given by id."""
         owner = self.name_in("Deployment", deployment) or deployment
-        found = self.version(owner, tag) or next(
+        named_version = self.version(owner, tag) or next(
             (one for one in self.objects["Version"].values() if one.id == tag and one.deployment == owner),
             None,
         )
-        return owner, found.tag if found is not None else tag
+        return owner, named_version.tag if named_version is not None else tag
 
     def tag_of(self, deployment: str, version: str) -> str:
         """Of a version's id; '' where there is none any more."""
@@ -85,8 +85,8 @@ class Mirror:
         return next((one.tag for one in held if one.id == version and one.deployment == deployment), "")
 
     def name_in(self, kind: str, reference: str | None) -> str | None:
-        found = self._find(kind, reference) if reference is not None else None
-        return kinds.name_of(found) if found is not None else reference
+        named = self._find(kind, reference) if reference is not None else None
+        return kinds.name_of(named) if named is not None else reference
 
     def rule(self, policy: str | None, reference: str) -> model.Rule | None:
         """By id, name or label; within a policy by index too, or by a kind that only one of its rules has."""
@@ -97,7 +97,7 @@ class Mirror:
         if policy is not None:
             tries.append([rule for rule in rules if str(rule.index) == reference])
             tries.append([rule for rule in rules if rule.kind == reference])
-        return next((found[0] for found in tries if len(found) == 1), None)
+        return next((candidates[0] for candidates in tries if len(candidates) == 1), None)
 
     def rules_over(
         self, deployment: str, environment: str, resource: str
@@ -210,7 +210,7 @@ class Mirror:
 
     def bindings(self, deployment: str, environment: str, resource: str) -> dict[str, object]:
         """What a selector over a target reads; a part that is gone is left out, so reading it fails."""
-        found: dict[str, object] = {}
+        views: dict[str, object] = {}
         for variable, kind, name in (
             ("deployment", "Deployment", deployment),
             ("environment", "Environment", environment),
@@ -218,8 +218,8 @@ class Mirror:
         ):
             view = self.view(kind, name)
             if view is not None:
-                found[variable] = view
-        return found
+                views[variable] = view
+        return views
 
     def freezes_over(
         self, deployment: str, environment: str, resource: str, now: Instant

@@ -106,12 +106,12 @@ class BudgetLedger:
 
     def _peak(self, scope: Scope, kind: Kind, limit: int) -> BudgetPeak:
         key = (scope.namespace, kind, scope.name)
-        found = self._peaks.get(key)
-        if found is None:
-            found = self._peaks[key] = BudgetPeak(None, None, kind, scope.name, limit)
-        elif found.peak_at is None:
-            found.limit = limit
-        return found
+        peak = self._peaks.get(key)
+        if peak is None:
+            peak = self._peaks[key] = BudgetPeak(None, None, kind, scope.name, limit)
+        elif peak.peak_at is None:
+            peak.limit = limit
+        return peak
 
 
 def _is_shown(pcs: PodCliqueSet, scope: Scope) -> bool:
@@ -123,18 +123,18 @@ def _is_shown(pcs: PodCliqueSet, scope: Scope) -> bool:
 def _scopes_of(pcs: PodCliqueSet, tally: PodTally) -> list[Scope]:
     if pcs.update_strategy.type == "ReplicaRecreate":
         return [Scope("set", pcs.namespace, pcs.name)]
-    found = []
+    scopes = []
     for index in sorted(tally.set_replicas((pcs.namespace, pcs.name))):
         prefix = f"{pcs.name}-{index}"
-        found += [
+        scopes += [
             Scope("clique", pcs.namespace, f"{prefix}-{clique.name}", index)
             for clique in pcs.template.standalone_cliques
         ]
-        found += [
+        scopes += [
             Scope("group", pcs.namespace, f"{prefix}-{group.name}", index)
             for group in pcs.template.scaling_groups
         ]
-    return found
+    return scopes
 
 
 def limits_of(pcs: PodCliqueSet, scope: Scope, tally: PodTally) -> BudgetLimits | None:

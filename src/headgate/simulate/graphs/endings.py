@@ -15,29 +15,29 @@ from headgate.promises.base import Unfinished
 
 
 def unfinished(plans: Mapping[Key, GraphPlan], store: ObjectStore) -> list[Unfinished]:
-    found: list[Unfinished] = []
+    unfinished_parts: list[Unfinished] = []
     for request, plan in sorted(plans.items(), key=lambda entry: _sort_key(entry[0])):
         if isinstance(plan, InstancePlan):
             if store.get(plan.instance.key) is None:
                 continue
             if not _is_done(plan):
-                found.append(_instance(plan))
+                unfinished_parts.append(_instance(plan))
         elif not all(member.is_updated for member in plan.rollout.members):
-            found.append(_definition(request.name, plan))
-    return found
+            unfinished_parts.append(_definition(request.name, plan))
+    return unfinished_parts
 
 
 def left_waiting(
     plans: Mapping[Key, GraphPlan], store: ObjectStore
 ) -> list[InstancePass | DefinitionRollout]:
     """The last plans of what may not be done."""
-    found: list[InstancePass | DefinitionRollout] = []
+    waiting_parts: list[InstancePass | DefinitionRollout] = []
     for _, plan in sorted(plans.items(), key=lambda entry: _sort_key(entry[0])):
         if isinstance(plan, DefinitionPlan):
-            found.append(plan.rollout)
+            waiting_parts.append(plan.rollout)
         elif plan.instance_pass is not None and store.get(plan.instance.key) is not None:
-            found.append(plan.instance_pass)
-    return found
+            waiting_parts.append(plan.instance_pass)
+    return waiting_parts
 
 
 def _sort_key(request: Key) -> str:
@@ -63,7 +63,9 @@ def _has_leftovers(instance_pass: InstancePass) -> bool:
 
 
 def _instance(plan: InstancePlan) -> Unfinished:
-    reasons = tuple(said.line.message for said in plan.lines() if said.line.verdict != "allowed")[:5]
+    reasons = tuple(
+        explained.line.message for explained in plan.lines() if explained.line.verdict != "allowed"
+    )[:5]
     instance_pass = plan.instance_pass
     if instance_pass is None:
         is_held = labels.is_suspended(plan.instance.annotations)
@@ -88,7 +90,9 @@ def _is_unwritten(unit: NodeUnit) -> bool:
 
 
 def _definition(name: str, plan: DefinitionPlan) -> Unfinished:
-    reasons = tuple(said.line.message for said in plan.lines() if said.line.verdict != "allowed")[:5]
+    reasons = tuple(
+        explained.line.message for explained in plan.lines() if explained.line.verdict != "allowed"
+    )[:5]
     answers = [member.answer for member in plan.rollout.members if member.answer is not None]
     is_held = plan.rollout.is_paused or not all(answer.is_allowed for answer in answers)
     waits = any(not member.is_ready for member in plan.rollout.members)

@@ -108,7 +108,7 @@ class GraphPart:
 
     def _find(self, payload: steps.DeleteStep | steps.PatchStep) -> Object | None:
         """The one object that is meant. None if there are none or several, which the cluster has words for."""
-        found = [
+        matching = [
             item
             for item in self._store
             if item.kind == payload.kind
@@ -117,7 +117,7 @@ class GraphPart:
             and payload.api_version in (None, item.api_version)
             and payload.namespace in (None, item.namespace)
         ]
-        return found[0] if len(found) == 1 else None
+        return matching[0] if len(matching) == 1 else None
 
     def next_event(self) -> Instant | None:
         if self.driver.has_work:
@@ -175,15 +175,15 @@ class GraphPart:
         written = {unit.key for unit in units if unit.is_written}
         for unit in units:
             last = unit.last_applied
-            found = last.object
+            item = last.object
             is_taken = last is not unit and last.key in written
-            if found is None or is_taken or labels.NODE_ID not in found.labels:
+            if item is None or is_taken or labels.NODE_ID not in item.labels:
                 continue
             is_ready = unit.is_ready
-            if is_ready and not self._ready.get(found.uid) and found.kind != "Pod":
-                self._cluster.record.note_ready(found.uid, now)
-            self._rows.note(found.uid, is_ready, now)
-            self._ready[found.uid] = is_ready
+            if is_ready and not self._ready.get(item.uid) and item.kind != "Pod":
+                self._cluster.record.note_ready(item.uid, now)
+            self._rows.note(item.uid, is_ready, now)
+            self._ready[item.uid] = is_ready
 
     def crash(self, now: Instant) -> None:
         """What the old planner would have decided is what the new one decides."""
@@ -205,30 +205,30 @@ class GraphPart:
     def explain(self, question: steps.ExplainStep, now: Instant) -> Explained:
         if question.definition is not None:
             request = request_for(question.definition)
-            shown = f"definition {question.definition}"
+            subject = f"definition {question.definition}"
         elif question.instance is not None:
             request = self._instance_key(question.instance, question.namespace)
-            shown = f"instance {question.instance}"
+            subject = f"instance {question.instance}"
         else:
             return self._cluster.explain(question, now)
         plan = self._controller.plan_of(request, now, self._controller.planner_cache)
         if plan is None:
-            raise Rejected([Problem("", f"{shown} is not there")])
+            raise Rejected([Problem("", f"{subject} is not there")])
         lines = tuple(
             ExplainedLine(
                 line.node if line.item and line.node else None,
                 line.item or line.node or None,
-                said.kind,
+                explained.kind,
                 str(line.revision) if line.revision else None,
-                "pending" if said.verdict == "error" else said.verdict,
-                said.message,
-                said.requeue_at,
+                "pending" if explained.verdict == "error" else explained.verdict,
+                explained.message,
+                explained.requeue_at,
             )
             for line in plan.lines()
-            for said in (line.line,)
+            for explained in (line.line,)
         )
         state, message = explain_tree.state_and_message(plan)
-        return Explained(now, shown, state.value, lines, message, tree=self._tree(plan, now))
+        return Explained(now, subject, state.value, lines, message, tree=self._tree(plan, now))
 
     def _tree(self, plan: GraphPlan, now: Instant) -> ExplanationTree:
         if isinstance(plan, InstancePlan):
@@ -243,16 +243,16 @@ class GraphPart:
         return None if plan is None else self._tree(plan, now)
 
     def _instance_key(self, name: str, namespace: str | None) -> Key:
-        found = [
+        matching = [
             item.key
             for item in self._store
             if item.name == name
             and namespace in (None, item.namespace)
             and self._admission.graph_for(item.api_version, item.kind) is not None
         ]
-        if len(found) != 1:
-            raise Rejected([Problem("instance", f"{name} is there {len(found)} times; say the namespace")])
-        return found[0]
+        if len(matching) != 1:
+            raise Rejected([Problem("instance", f"{name} is there {len(matching)} times; say the namespace")])
+        return matching[0]
 
     def snapshot(self, now: Instant) -> Iterable[dict[str, Any]]:
         """Everything on the cluster is in the snapshot of the cluster."""

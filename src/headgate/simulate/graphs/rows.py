@@ -59,7 +59,7 @@ class GraphRows:
         by_instance: dict[str, list[_Life]] = {}
         for life in self._lives.values():
             by_instance.setdefault(life.instance, []).append(life)
-        found: list[Graph] = []
+        graph_rows: list[Graph] = []
         for instance, lives in sorted(by_instance.items()):
             places = {node: index for index, node in enumerate(order.get(instance, []))}
             lives.sort(
@@ -76,5 +76,5 @@ class GraphRows:
                 for life in lives
             )
             newest = max(number for life in lives for _, number in life.writes)
-            found.append(Graph(instance, made, newest, edges.get(instance, {})))
-        return found
+            graph_rows.append(Graph(instance, made, newest, edges.get(instance, {})))
+        return graph_rows

@@ -242,8 +242,8 @@ class Result(msgspec.Struct):
 
     def _group(self, group: records.Group) -> Document:
         members = sorted(group.members, key=lambda member: (_time_key(member.locked_at), member.deployment))
-        shown = (views.of_member(member, self.tags, *_OF_A_MEMBER) for member in members)
-        return views.of_group(group, shown, *_OF_A_GROUP)
+        member_views = (views.of_member(member, self.tags, *_OF_A_MEMBER) for member in members)
+        return views.of_group(group, member_views, *_OF_A_GROUP)
 
 
 def _explained(item: Explained) -> Document:

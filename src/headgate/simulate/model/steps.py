@@ -15,6 +15,7 @@ from msgspec import Meta
 from headgate.fleet.model import changes
 from headgate.kernel.problems import Problem
 from headgate.simulate.model.times import When
+from headgate.workload.plan.operate import SetOrder
 
 Text = Annotated[str, Meta(min_length=1)]
 
@@ -36,6 +37,8 @@ class PublishStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tru
 
 
 class VoteStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A vote without its status, which the step's own word says."""
+
     deployment: Text
     tag: Text
     environment: Text
@@ -62,24 +65,24 @@ class PatchStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
 
 
 class SetVersionStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """As agents and pipelines set it: who did is nobody's to say."""
+
     deployment: Text
     tag: Text
     status: Text
     message: str | None = None
 
 
-class RejectVersionStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class RejectVersionStep(changes.RejectVersion, frozen=True, rename="camel", omit_defaults=True):
     """A person marks a version as bad; `rollback` takes it back where it runs."""
 
     deployment: Text
     tag: Text
     reason: str = ""
-    rollback: bool = False
-    user: str = ""
 
 
 class SkipStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """`rule` is a name, an id or an index; `id` (or `name`) is what `unskip` ends it by."""
+    """`rule` is a name, an id or an index; `id` (or `name`) is what `unskip` ends it by. `expiresAt` counts from the start."""
 
     rule: object
     policy: str | None = None
@@ -119,7 +122,7 @@ class TargetStep(changes.TargetAction, frozen=True, rename="camel", omit_default
 
 
 class TargetsStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The same for the targets of a deployment in an environment that `selector` matches."""
+    """The same for the targets of a deployment in an environment that `selector` matches, without naming them one by one."""
 
     action: changes.OperatorCommand
     deployment: Text
@@ -130,7 +133,8 @@ class TargetsStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tru
 
 
 class ResumeStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A person resumes the line that a failure budget stopped; `value` is one of its `groupBy`."""
+    """A person resumes the line that a failure budget stopped; `value` is one of its `groupBy`. What people call the rule is
+    the engine's to say, and it may be named by an index."""
 
     rule: object
     policy: str | None = None
@@ -171,7 +175,7 @@ class ExplainStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tru
 class WorkloadStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """An operator's command to a set; `abort` leaves what has not moved where it is."""
 
-    action: Literal["pause", "resume", "abort"]
+    action: SetOrder
     name: Text
     namespace: str | None = None
 
@@ -201,9 +205,7 @@ class NodesStep(msgspec.Struct, frozen=True, rename="camel"):
 
 KINDS: dict[str, Any] = {
     "publish": PublishStep,
-    "approve": VoteStep,
-    "reject": VoteStep,
-    "withdraw": VoteStep,
+    **dict.fromkeys(changes.VOTES, VoteStep),
     "apply": object,
     "delete": DeleteStep,
     "patch": PatchStep,

@@ -3,7 +3,7 @@
 from headgate.cluster.simulated.kubelet import Kubelet
 from headgate.cluster.simulated.pods import Pods, PodSeen
 from headgate.cluster.simulated.scheduler import Scheduler
-from headgate.kernel.explanations import ExplanationTree, PartState
+from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.kernel.problems import Problem, Rejected
@@ -11,20 +11,15 @@ from headgate.promises.base import Unfinished
 from headgate.simulate.model.result import Explained, ExplainedLine
 from headgate.simulate.workloads.sets import Workloads
 from headgate.workload import defaults
-from headgate.workload.plan import operate, set_states
+from headgate.workload.plan import operate
+from headgate.workload.plan.operate import SetOrder
 
 
-def edited(action: str, item: Object, state: str) -> Object:
-    """As the command line and the API have it: without an update there is nothing to abort, and no update is aborted
-    twice."""
-    if action == "abort" and state in set_states.WITHOUT_UPDATE:
-        raise Rejected(
-            [Problem("action", f"{item.kind} {item.name} is {state}: there is no update to abort")]
-        )
-    if action == "abort" and state == PartState.ABORTED:
-        return item
-    edit = {"pause": operate.pause, "resume": operate.resume, "abort": operate.abort}[action]
-    return edit(item)
+def edited(order: SetOrder, item: Object, state: str) -> Object:
+    refusal = operate.refusal(order, f"{item.kind} {item.name}", state)
+    if refusal is not None:
+        raise Rejected([Problem("action", refusal)])
+    return operate.edit_for(order, state)(item)
 
 
 def explained(item: Object, tree: ExplanationTree, now: Instant) -> Explained:

@@ -154,8 +154,8 @@ class ClusterPart:
             case "patch":
                 self._patch(payload, now)
             case "delete":
-                found = self.find(payload.kind, payload.name, payload.api_version, payload.namespace)
-                self.store.delete(found.key, found.uid, now, _USER)
+                item = self.find(payload.kind, payload.name, payload.api_version, payload.namespace)
+                self.store.delete(item.key, item.uid, now, _USER)
             case "killPod":
                 for pod in self._chosen(payload, is_forced=payload.force):
                     if payload.force:
@@ -172,9 +172,9 @@ class ClusterPart:
                 self.nodes.uncordon(payload.nodes)
                 self.scheduler.requeue(now)
             case _:
-                found = self._find_set(payload.name, payload.namespace)
-                edited = operations.edited(payload.action, found, self._tree(found, now).state)
-                self._edit(found, edited, now)
+                item = self._find_set(payload.name, payload.namespace)
+                edited = operations.edited(payload.action, item, self._tree(item, now).state)
+                self._edit(item, edited, now)
 
     def _patch(self, payload: steps.PatchStep, now: Instant) -> None:
         old = self.find(payload.kind, payload.name, payload.api_version, payload.namespace)
@@ -191,7 +191,7 @@ class ClusterPart:
             self.store.update_status(old.key, old.uid, document["status"], now, _USER)
 
     def find(self, kind: str, name: str, api_version: str | None, namespace: str | None) -> Object:
-        found = [
+        objects = [
             item
             for item in self.store
             if item.kind == kind
@@ -200,16 +200,16 @@ class ClusterPart:
             and api_version in (None, item.api_version)
             and namespace in (None, item.namespace)
         ]
-        if len(found) == 1:
-            return found[0]
-        if not found:
+        if len(objects) == 1:
+            return objects[0]
+        if not objects:
             raise Rejected([Problem("name", f"{kind} {name} is not there")])
-        places = ", ".join(sorted(f"{item.api_version} in {item.namespace}" for item in found))
+        places = ", ".join(sorted(f"{item.api_version} in {item.namespace}" for item in objects))
         raise Rejected(
             [
                 Problem(
                     "name",
-                    f"{kind} {name} is there {len(found)} times: {places}; say apiVersion or namespace",
+                    f"{kind} {name} is there {len(objects)} times: {places}; say apiVersion or namespace",
                 )
             ]
         )

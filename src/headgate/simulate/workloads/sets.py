@@ -151,9 +151,9 @@ class Workloads:
     def parts_of(self, request: Key) -> tuple[Object, ...]:
         """And the claim templates that it refers to."""
         family = Family()
-        found = [item for item in self._store if not is_set(item) and family.set_of(item) == request]
+        parts = [item for item in self._store if not is_set(item) and family.set_of(item) == request]
         of = self._store.get(request)
-        return (*found, *(claim_templates(of, self._store.get) if of is not None else ()))
+        return (*parts, *(claim_templates(of, self._store.get) if of is not None else ()))
 
     def holds(self, item: Object) -> Iterator[str]:
         """Why somebody wants the set to stay as it is."""
@@ -184,22 +184,22 @@ class Workloads:
 
     def convergence(self) -> dict[Key, bool]:
         """For each set, and for each that is gone and has left something."""
-        version, found = self._converged
+        version, convergence = self._converged
         if version != self._versions_count:
-            found = self._judge_convergence()
-            self._converged = (self._versions_count, found)
-        return found
+            convergence = self._judge_convergence()
+            self._converged = (self._versions_count, convergence)
+        return convergence
 
     def _judge_convergence(self) -> dict[Key, bool]:
-        found = {request_for(pcs.namespace, pcs.name): self._is_done(pcs) for pcs in self.sets()}
+        convergence = {request_for(pcs.namespace, pcs.name): self._is_done(pcs) for pcs in self.sets()}
         for item in self._store:
             pcs_name = item.labels.get(labels.PART_OF)
             if pcs_name is None:
                 continue
             request = request_for(item.namespace, pcs_name)
-            if item.deleted_at is not None or request not in found:
-                found[request] = False
-        return found
+            if item.deleted_at is not None or request not in convergence:
+                convergence[request] = False
+        return convergence
 
     def _is_done(self, pcs: PodCliqueSet) -> bool:
         wanted = set(range(pcs.replicas))
@@ -248,21 +248,21 @@ class Workloads:
 
 
 def _deleted_objects(actions: Sequence[Action], get: Callable[[Key], Object | None]) -> dict[Key, Object]:
-    found: dict[Key, Object] = {}
+    objects: dict[Key, Object] = {}
     for action in actions:
         if isinstance(action, DeleteObject):
             item = get(action.key)
             if item is not None and item.uid == action.uid:
-                found[action.key] = item
-    return found
+                objects[action.key] = item
+    return objects
 
 
 def _clique_hash(pcs: PodCliqueSet, name: str) -> str:
     key = ("clique hash", name)
     if key not in pcs.memo:
         pcs.memo[key] = revisions.clique_hash(pcs, name)
-    found: str = pcs.memo[key]
-    return found
+    clique_hash: str = pcs.memo[key]
+    return clique_hash
 
 
 def checked(item: Object, old: Object | None, store: ObjectStore) -> tuple[Object, tuple[str, ...]]:

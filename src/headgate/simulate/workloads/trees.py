@@ -13,7 +13,9 @@ def of(pods: Iterable[PodSeen]) -> list[Workload]:
     for pod in pods:
         if pod.pcs is not None and pod.index is not None and pod.pcs_replica is not None:
             by_set.setdefault((pod.key.namespace, pod.pcs), []).append(pod)
-    return [_workload(namespace, name, found) for (namespace, name), found in sorted(by_set.items())]
+    return [
+        _workload(namespace, name, rows_of_set) for (namespace, name), rows_of_set in sorted(by_set.items())
+    ]
 
 
 def _workload(namespace: str, name: str, pods: list[PodSeen]) -> Workload:
@@ -39,8 +41,8 @@ def _workload(namespace: str, name: str, pods: list[PodSeen]) -> Workload:
         )
         for pod in sorted(pods, key=lambda pod: (pod.created_at, pod.name))
     )
-    shown = name if namespace == "default" else f"{namespace}/{name}"
-    return Workload(shown, rows, lives, max((pod.revision or 0 for pod in pods), default=0))
+    set_name = name if namespace == "default" else f"{namespace}/{name}"
+    return Workload(set_name, rows, lives, max((pod.revision or 0 for pod in pods), default=0))
 
 
 def _place(pod: PodSeen) -> _PlaceInSet:

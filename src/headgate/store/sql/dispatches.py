@@ -134,13 +134,13 @@ class SqlDispatches(Dispatches):
         """Looks before it writes: mostly there are none, and many look."""
         where = "type = ? AND claimed_by IS NOT NULL AND claimed_until <= ? AND cancelled = FALSE"
         tail = "ORDER BY claimed_until, job LIMIT ?"
-        found = self._dispatches(where, (type_, now, limit), tail)
-        if not found:
+        lost = self._dispatches(where, (type_, now, limit), tail)
+        if not lost:
             return []
         with self._driver.write() as session:
             return [
                 dispatch
-                for dispatch in found
+                for dispatch in lost
                 if session.execute(
                     "UPDATE job_dispatch SET claimed_by = NULL, claimed_until = NULL "
                     "WHERE workspace = ? AND job = ? AND token = ? AND claimed_by IS NOT NULL AND claimed_until <= ?",

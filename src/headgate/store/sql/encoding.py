@@ -51,10 +51,10 @@ def _encoders(table: str, dialect: Dialect) -> tuple[tuple[int, Encoder], ...]:
 
 def rows(table: str, dialect: Dialect, given: Sequence[Sequence[Any]]) -> list[list[Any]]:
     encoders = _encoders(table, dialect)
-    found = []
+    encoded_rows = []
     for row in given:
         values = list(row)
         for position, encode in encoders:
             values[position] = encode(values[position])
-        found.append(values)
-    return found
+        encoded_rows.append(values)
+    return encoded_rows

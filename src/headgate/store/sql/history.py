@@ -44,9 +44,9 @@ class SqlHistory(HistoryPieces):
 
     def history_between(self, workspace: str, since: Instant, until: Instant) -> Iterator[HistoryPiece]:
         keys = "SELECT segment, piece FROM history_piece WHERE workspace = ? AND piece > 0 AND until_at >= ? AND at <= ?"
-        one = statements.select("history_piece", "workspace = ? AND segment = ? AND piece = ?")
+        select_piece = statements.select("history_piece", "workspace = ? AND segment = ? AND piece = ?")
         for key in self._driver.fetch(f"{keys} ORDER BY segment DESC, piece DESC", (workspace, since, until)):
-            yield from map(_piece, self._driver.fetch(one, (workspace, *key)))
+            yield from map(_piece, self._driver.fetch(select_piece, (workspace, *key)))
 
 
 def _piece(row: tuple[Any, ...]) -> HistoryPiece:

@@ -65,7 +65,9 @@ class SqlJobLogs(JobLogs):
         """Job by job in one order everywhere, so that two processes never wait for each other."""
         try:
             with self._driver.write() as session:
-                for piece in sorted(pieces, key=lambda one: (one.given.workspace, one.given.job)):
+                for piece in sorted(
+                    pieces, key=lambda each_write: (each_write.given.workspace, each_write.given.job)
+                ):
                     piece.end = self._append(session, piece)
         except Exception as error:
             for piece in pieces:
@@ -78,8 +80,8 @@ class SqlJobLogs(JobLogs):
         """Two who number lines of one job at once meet at the key, and the later one numbers anew."""
         given = piece.given
         sql = "SELECT token FROM job_dispatch WHERE workspace = ? AND job = ?"
-        found = session.fetch(sql, (given.workspace, given.job))
-        if not found or found[0][0] != piece.token:
+        rows = session.fetch(sql, (given.workspace, given.job))
+        if not rows or rows[0][0] != piece.token:
             return None
         for _ in range(_MOST_ATTEMPTS):
             before = _end(session, given.workspace, given.job)
@@ -120,5 +122,5 @@ def _end(session: Session, workspace: str, job: str) -> LogEnd:
     sql = (
         "SELECT first + count, bytes FROM job_log WHERE workspace = ? AND job = ? ORDER BY first DESC LIMIT 1"
     )
-    found: list[tuple[Any, ...]] = session.fetch(sql, (workspace, job))
-    return LogEnd(*found[0]) if found else LogEnd(0, 0)
+    rows: list[tuple[Any, ...]] = session.fetch(sql, (workspace, job))
+    return LogEnd(*rows[0]) if rows else LogEnd(0, 0)

@@ -22,17 +22,17 @@ _MOST_ROWS = 1_000
 def joined(waiting: Iterable[Waiting]) -> Iterator[tuple[str, ValueRows]]:
     """Statements, each with the rows of values that it is to be carried out for."""
     together: list[Waiting] = []
-    for one in waiting:
-        write, rows = one
+    for write_waiting in waiting:
+        write, rows = write_waiting
         if not _can_be_joined(write, rows):
             yield from _statement(together)
             yield numbered(write.sql), rows
             together = []
-        elif any(_may_meet(one, other) for other in together):
+        elif any(_may_meet(write_waiting, other) for other in together):
             yield from _statement(together)
-            together = [one]
+            together = [write_waiting]
         else:
-            together.append(one)
+            together.append(write_waiting)
     yield from _statement(together)
 
 
@@ -44,12 +44,12 @@ def _can_be_joined(write: Write, rows: ValueRows) -> bool:
     return is_insertion and len(rows) <= _MOST_ROWS and len(_keys(write, rows)) == len(rows)
 
 
-def _may_meet(one: Waiting, other: Waiting) -> bool:
-    if one[0].table != other[0].table:
+def _may_meet(first: Waiting, other: Waiting) -> bool:
+    if first[0].table != other[0].table:
         return False
-    if one[0].key is None or other[0].key is None:
+    if first[0].key is None or other[0].key is None:
         return True
-    return not _keys(*one).isdisjoint(_keys(*other))
+    return not _keys(*first).isdisjoint(_keys(*other))
 
 
 def _keys(write: Write, rows: ValueRows) -> set[tuple[object, ...]]:

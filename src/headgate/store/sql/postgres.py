@@ -106,9 +106,9 @@ class PostgresDriver(DatabaseDriver):
         async def ask(connection: Any) -> list[tuple[Any, ...]]:
             return [tuple(record) for record in await connection.fetch(sql, *values)]
 
-        connection, found = await self._on_connection(ask)
+        connection, answer = await self._on_connection(ask)
         self._connections.release(connection)
-        return found
+        return answer
 
     @contextmanager
     def _session(self, begin: str) -> Iterator[Session]:
@@ -124,7 +124,7 @@ class PostgresDriver(DatabaseDriver):
             raise
 
     async def begin(self, session: _PostgresSession, sql: str) -> Any:
-        connection, _ = await self._on_connection(lambda one: one.execute(sql))
+        connection, _ = await self._on_connection(lambda session: session.execute(sql))
         self._open_sessions.add(session)
         return connection
 

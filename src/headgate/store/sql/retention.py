@@ -40,10 +40,10 @@ class SqlRetention(Store):
     ) -> int:
         """The oldest have the lowest numbers, so only those are looked at."""
         table, newest = _NUMBERED[what]
-        found = session.fetch(f"SELECT {newest} FROM workspace WHERE name = ?", (workspace,))
-        if not found:
+        rows = session.fetch(f"SELECT {newest} FROM workspace WHERE name = ?", (workspace,))
+        if not rows:
             return 0
-        last = int(found[0][0])
+        last = int(rows[0][0])
         oldest = session.fetch(
             f"SELECT seq, at FROM {table} WHERE workspace = ? AND seq <= ? ORDER BY seq LIMIT ?",
             (workspace, last, limit),

@@ -48,11 +48,11 @@ def create(table: Table, dialect: Dialect) -> list[str]:
         for column in table.columns
     ]
     key = f"PRIMARY KEY ({', '.join(table.key)})"
-    found = [f"CREATE TABLE {table.name} ({', '.join([*columns, key])})"]
+    sql_statements = [f"CREATE TABLE {table.name} ({', '.join([*columns, key])})"]
     for columns_of_index in table.indexes:
         name = f"{table.name}_by_{'_'.join(columns_of_index)}"
-        found.append(f"CREATE INDEX {name} ON {table.name} ({', '.join(columns_of_index)})")
-    return found
+        sql_statements.append(f"CREATE INDEX {name} ON {table.name} ({', '.join(columns_of_index)})")
+    return sql_statements
 
 
 @functools.cache

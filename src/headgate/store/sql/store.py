@@ -11,13 +11,12 @@ import msgspec
 
 from headgate.kernel import identifiers, instants
 from headgate.kernel.instants import Instant
-from headgate.store import migrations
 from headgate.store.leases import Lease
 from headgate.store.log import AuditEntry, Event, LogEntry
 from headgate.store.port import Token, Transaction, UnknownWorkspaceError, Workspace
 from headgate.store.rows import EngineRows, Json, Row
 from headgate.store.schema import ENGINE_TABLES, TABLES
-from headgate.store.sql import encoding, statements, token_rows
+from headgate.store.sql import encoding, migrations, statements, token_rows
 from headgate.store.sql.dispatches import SqlDispatches
 from headgate.store.sql.drivers import DatabaseDriver, Session
 from headgate.store.sql.history import SqlHistory
@@ -77,8 +76,8 @@ class SqlStore(SqlDispatches, SqlRetention, SqlJobLogs, SqlHistory):
         with self._driver.write() as session:
             return self._add_workspace(session, workspace)
 
-    def _add_workspace(self, session: Session, one: Workspace) -> bool:
-        row = (one.name, one.id, one.description, one.created_at, 0, 0, 0, 0, 0)
+    def _add_workspace(self, session: Session, workspace: Workspace) -> bool:
+        row = (workspace.name, workspace.id, workspace.description, workspace.created_at, 0, 0, 0, 0, 0)
         encoded = encoding.rows("workspace", self._driver.dialect, [row])[0]
         sql = f"{statements.insert('workspace').sql} ON CONFLICT (name) DO NOTHING"
         return session.execute(sql, encoded) == 1
@@ -109,10 +108,10 @@ class SqlStore(SqlDispatches, SqlRetention, SqlJobLogs, SqlHistory):
                 (name,),
             )
             lock = " FOR UPDATE SKIP LOCKED" if self._driver.dialect == "postgresql" else ""
-            found = session.fetch(f"SELECT holder, token, ends_at FROM lease WHERE name = ?{lock}", (name,))
-            if not found:
+            rows = session.fetch(f"SELECT holder, token, ends_at FROM lease WHERE name = ?{lock}", (name,))
+            if not rows:
                 return None  # whoever has it is in the middle of a transaction
-            held_by, token, ends_at = found[0]
+            held_by, token, ends_at = rows[0]
             if ends_at > now and held_by != holder:
                 return None
             session.execute(
@@ -154,15 +153,15 @@ class SqlStore(SqlDispatches, SqlRetention, SqlJobLogs, SqlHistory):
 
     def load(self, workspace: str) -> EngineRows:
         with self._driver.read() as session:
-            found = session.fetch("SELECT consumed, sequence FROM workspace WHERE name = ?", (workspace,))
-            if not found:
+            rows = session.fetch("SELECT consumed, sequence FROM workspace WHERE name = ?", (workspace,))
+            if not rows:
                 raise UnknownWorkspaceError(workspace)
             tables = {
                 table.name: self._rows(session, table.name, workspace)
                 for table in ENGINE_TABLES
                 if table.name not in _PROJECTIONS
             }
-            return EngineRows(found[0][0], found[0][1], tables)
+            return EngineRows(rows[0][0], rows[0][1], tables)
 
     def _rows(self, session: Session, table: str, workspace: str) -> list[Row]:
         where = "workspace = ?"
@@ -173,10 +172,10 @@ class SqlStore(SqlDispatches, SqlRetention, SqlJobLogs, SqlHistory):
         return [dict(zip(names, row)) for row in rows]
 
     def head(self, workspace: str) -> int:
-        found = self._driver.fetch("SELECT log_head FROM workspace WHERE name = ?", (workspace,))
-        if not found:
+        rows = self._driver.fetch("SELECT log_head FROM workspace WHERE name = ?", (workspace,))
+        if not rows:
             raise UnknownWorkspaceError(workspace)
-        return int(found[0][0])
+        return int(rows[0][0])
 
     def log_after(self, workspace: str, seq: int, limit: int) -> list[LogEntry]:
         sql = statements.select("log_entry", "workspace = ? AND seq > ?", "ORDER BY seq LIMIT ?")
@@ -197,10 +196,10 @@ class SqlStore(SqlDispatches, SqlRetention, SqlJobLogs, SqlHistory):
         ]
 
     def newest_event(self, workspace: str) -> int:
-        found = self._driver.fetch("SELECT event_head FROM workspace WHERE name = ?", (workspace,))
-        if not found:
+        rows = self._driver.fetch("SELECT event_head FROM workspace WHERE name = ?", (workspace,))
+        if not rows:
             raise UnknownWorkspaceError(workspace)
-        return int(found[0][0])
+        return int(rows[0][0])
 
     def audit_before(
         self, workspace: str, seq: int | None, limit: int, *, kind: str | None = None, name: str | None = None
@@ -220,18 +219,18 @@ class SqlStore(SqlDispatches, SqlRetention, SqlJobLogs, SqlHistory):
         ]
 
     def job(self, workspace: str, job: str) -> Row | None:
-        return self._one("job", workspace, job)
+        return self._row_by_key("job", workspace, job)
 
     def group(self, workspace: str, group: str) -> Row | None:
-        return self._one("bracket_version_group", workspace, group)
+        return self._row_by_key("bracket_version_group", workspace, group)
 
-    def _one(self, table: str, workspace: str, key: str) -> Row | None:
+    def _row_by_key(self, table: str, workspace: str, key: str) -> Row | None:
         if not identifiers.is_uuid(key):
             return None
-        found = self._driver.fetch(
+        rows = self._driver.fetch(
             statements.select(table, "workspace = ? AND id = ?"), (workspace, key.lower())
         )
-        return self._row(table, found[0]) if found else None
+        return self._row(table, rows[0]) if rows else None
 
     def _row(self, table: str, values: tuple[Any, ...]) -> Row:
         row = dict(zip(TABLES[table].column_names, values))
@@ -285,7 +284,7 @@ class SqlStore(SqlDispatches, SqlRetention, SqlJobLogs, SqlHistory):
             if times.completed_at is not None:
                 begin = times.started_at if times.started_at is not None else times.created_at
                 spans.setdefault(deployment, []).append(times.completed_at - begin)
-        return {deployment: sum(found) // len(found) for deployment, found in spans.items()}
+        return {deployment: sum(durations) // len(durations) for deployment, durations in spans.items()}
 
     def add_token(self, token: Token) -> None:
         with self._driver.write() as session:
@@ -295,8 +294,8 @@ class SqlStore(SqlDispatches, SqlRetention, SqlJobLogs, SqlHistory):
             )
 
     def token_by_hash(self, digest: str) -> Token | None:
-        found = self._driver.fetch(statements.select("api_token", "hash = ?"), (digest,))
-        return token_rows.read(found[0]) if found else None
+        rows = self._driver.fetch(statements.select("api_token", "hash = ?"), (digest,))
+        return token_rows.read(rows[0]) if rows else None
 
     def tokens(self, workspace: str | None) -> list[Token]:
         where = "1 = 1" if workspace is None else "workspace = ?"

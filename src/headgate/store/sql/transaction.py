@@ -48,10 +48,10 @@ class SqlTransaction(Transaction):
         self.workspace = workspace
         self._session = session
         self._dialect = dialect
-        found = session.fetch(_LOCK[dialect], (workspace, lease.name if lease is not None else None))
-        if not found:
+        rows = session.fetch(_LOCK[dialect], (workspace, lease.name if lease is not None else None))
+        if not rows:
             raise UnknownWorkspaceError(workspace)
-        *heads, holder, token = found[0]
+        *heads, holder, token = rows[0]
         if lease is not None and (holder, token) != (lease.holder, lease.token):
             raise LeaseLostError(f"{lease.holder} no longer holds {lease.name}")
         self.head, self.newest_event, self._audit, self._consumed, self._sequence = self._before = tuple(
@@ -93,38 +93,38 @@ class SqlTransaction(Transaction):
 
     def add_events(self, events: Sequence[Event]) -> None:
         rows: list[Sequence[object]] = []
-        for one in events:
+        for event in events:
             self.newest_event += 1
             rows.append(
                 (
                     self.workspace,
                     self.newest_event,
-                    one.at,
-                    one.type,
-                    one.kind,
-                    one.name,
-                    one.message,
-                    one.data,
+                    event.at,
+                    event.type,
+                    event.kind,
+                    event.name,
+                    event.message,
+                    event.data,
                 )
             )
         self._insert("event", rows)
 
     def add_audit(self, entries: Sequence[AuditEntry]) -> None:
         rows: list[Sequence[object]] = []
-        for one in entries:
+        for entry in entries:
             self._audit += 1
             rows.append(
                 (
                     self.workspace,
                     self._audit,
-                    one.at,
-                    one.user,
-                    one.action,
-                    one.kind,
-                    one.name,
-                    one.before,
-                    one.after,
-                    one.request_id,
+                    entry.at,
+                    entry.user,
+                    entry.action,
+                    entry.kind,
+                    entry.name,
+                    entry.before,
+                    entry.after,
+                    entry.request_id,
                 )
             )
         self._insert("audit", rows)
@@ -143,12 +143,12 @@ class SqlTransaction(Transaction):
         return identifiers.is_uuid(job) and bool(self._session.fetch(sql, (self.workspace, job.lower())))
 
     def recall(self, key: str) -> Remembered | None:
-        found = self._session.fetch(
+        rows = self._session.fetch(
             statements.select("idempotency_key", "workspace = ? AND key = ?"), (self.workspace, key)
         )
-        if not found:
+        if not rows:
             return None
-        _, _, fingerprint, status, body, at = found[0]
+        _, _, fingerprint, status, body, at = rows[0]
         return Remembered(key, fingerprint, status, msgspec.json.decode(body, type=str).encode(), at)
 
     def remember(self, answer: Remembered) -> None:
@@ -163,8 +163,8 @@ class SqlTransaction(Transaction):
         return {name: text.encode() for name, text in self._session.fetch(sql, (self.workspace, kind))}
 
     def tokens(self) -> list[Token]:
-        found = self._session.fetch(statements.select("api_token", "1 = 1", "ORDER BY created_at, id"))
-        return [token_rows.read(row) for row in found]
+        rows = self._session.fetch(statements.select("api_token", "1 = 1", "ORDER BY created_at, id"))
+        return [token_rows.read(row) for row in rows]
 
     def add_token(self, token: Token) -> None:
         self._insert("api_token", [token_rows.written(token)])

@@ -59,7 +59,7 @@ def _check_order(seen: DocumentView, before: DocumentView) -> None:
     kind = before.template.value.get("cliqueStartupType")
     if kind not in (model.IN_ORDER, model.EXPLICIT):
         return
-    now, then = ([clique.text("name") for clique in found.cliques] for found in (seen, before))
+    now, then = ([clique.text("name") for clique in pcs.cliques] for pcs in (seen, before))
     if sorted(map(str, now)) != sorted(map(str, then)):
         return
     for position, (name, expected) in enumerate(zip(now, then)):

@@ -42,13 +42,13 @@ def templates_of_cluster(item: Object) -> list[Key]:
         return []
     view = views.of(item, is_new=False)
     own = _own_templates(view)
-    found = {
+    places = {
         (reference.text("namespace") or item.namespace, name): None
         for owner in _owners(view)
         for reference in owner.entries("resourceSharing")
         if (name := reference.text("name")) and name not in own
     }
-    return [Key(model.CLAIM_GROUP, model.CLAIM_TEMPLATE_KIND, *place) for place in found]
+    return [Key(model.CLAIM_GROUP, model.CLAIM_TEMPLATE_KIND, *place) for place in places]
 
 
 def _owners(view: DocumentView) -> Iterator[ListEntry]:

@@ -34,9 +34,9 @@ def sentence(other: Object, shared: str) -> str:
     return f"its {shared} would have the name of one of PodCliqueSet {other.name}"
 
 
-def _may_meet(one: str, two: str) -> bool:
+def _may_meet(first: str, two: str) -> bool:
     """All names begin with that of the set, so one of them must be the beginning of the other."""
-    return one != two and (one.startswith(f"{two}-") or two.startswith(f"{one}-"))
+    return first != two and (first.startswith(f"{two}-") or two.startswith(f"{first}-"))
 
 
 def _shared_with(pcs: PodCliqueSet, other: Object) -> str | None:
@@ -47,9 +47,9 @@ def _shared_with(pcs: PodCliqueSet, other: Object) -> str | None:
         return None
 
 
-def _shared(one: PodCliqueSet, two: PodCliqueSet) -> str | None:
+def _shared(first: PodCliqueSet, two: PodCliqueSet) -> str | None:
     theirs = list(_patterns(two))
-    for kind, parts in _patterns(one):
+    for kind, parts in _patterns(first):
         if any(kind == other and _can_be_equal(parts, its) for other, its in theirs):
             return f"{kind} {'-'.join('N' if part == _ANY_INDEX else part for part in parts)}"
     return None
@@ -101,10 +101,10 @@ def _claims(pcs: PodCliqueSet) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield f"{place}.resourceSharing[{index}]", (*parts, scope, *reference.name.split("-"))
 
 
-def _can_be_equal(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
-    return len(one) == len(two) and all(
+def _can_be_equal(first: tuple[str, ...], two: tuple[str, ...]) -> bool:
+    return len(first) == len(two) and all(
         a == b or (a == _ANY_INDEX and _is_index(b)) or (b == _ANY_INDEX and _is_index(a))
-        for a, b in zip(one, two)
+        for a, b in zip(first, two)
     )
 
 

@@ -45,16 +45,16 @@ def _problem(name: str, parent: str, is_repeated: bool, known: frozenset[str]) -
 
 def circles(graph: dict[str, tuple[str, ...]]) -> list[list[str]]:
     """One circle through each clique that waits for itself by way of others, each circle once."""
-    found: list[list[str]] = []
+    circles_so_far: list[list[str]] = []
     covered: set[str] = set()
     for start in graph:
         if start in covered:
             continue
         path = _path_to_itself(graph, start)
         if path is not None:
-            found.append(path)
+            circles_so_far.append(path)
             covered.update(path)
-    return found
+    return circles_so_far
 
 
 def _path_to_itself(graph: dict[str, tuple[str, ...]], start: str) -> list[str] | None:

@@ -99,8 +99,8 @@ def _quantity(strategy: ListEntry, key: str, kind: type[Quantity], default: Quan
 def _check_without_effect(view: DocumentView, whole: ListEntry, kind: str) -> None:
     """The exact defaults pass: documents that spell them out say nothing wrong."""
     defaults = {"maxUnavailable": model.DEFAULT_MAX_UNAVAILABLE, "maxSurge": model.DEFAULT_MAX_SURGE}
-    said = [key for key in _FIELDS if whole.has(key)]
-    refused = [key for key in said if not _is_exactly(whole.value[key], defaults[key].value)]
+    given = [key for key in _FIELDS if whole.has(key)]
+    refused = [key for key in given if not _is_exactly(whole.value[key], defaults[key].value)]
     for key in refused:
         why = (
             ": replicas of the set are updated one at a time; say it on cliques and scaling groups"
@@ -108,7 +108,7 @@ def _check_without_effect(view: DocumentView, whole: ListEntry, kind: str) -> No
             else ""
         )
         view.refuse(whole.at(key), f"is not allowed with type {kind}, only with ReplicaRecreate{why}")
-    if said and not refused:
+    if given and not refused:
         view.warn(whole.path, f"has no effect with type {kind}; leave it out")
 
 

@@ -93,16 +93,16 @@ def _wanted(
 ) -> WantedClaim:
     """A claim may have a longer name than a label can hold; then it is without that label."""
     name = pod_claims.claim_name(owner.name, reference, index)
-    found = {**labels.common(pcs.name, name, "resource-claim"), **marks}
+    claim_labels = {**labels.common(pcs.name, name, "resource-claim"), **marks}
     if len(name) > labels.LONGEST_VALUE:
-        del found[labels.NAME]
-    return WantedClaim(name, reference, owner, found)
+        del claim_labels[labels.NAME]
+    return WantedClaim(name, reference, owner, claim_labels)
 
 
 def template_of_set(pcs: PodCliqueSet, reference: SharingReference) -> Mapping[str, Any] | None:
     """None if the set has none of that name: then the cluster is meant to have one."""
-    found = pcs.template.claim_templates.get(reference.name)
-    return found.template_spec if found is not None else None
+    template = pcs.template.claim_templates.get(reference.name)
+    return template.template_spec if template is not None else None
 
 
 def to_object(pcs: PodCliqueSet, wanted: WantedClaim, template: Mapping[str, Any]) -> Object:

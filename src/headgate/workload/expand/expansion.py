@@ -193,14 +193,14 @@ def pods(
     inherited = {**clique_object.labels, labels.POD_CLIQUE: clique_object.name}
     origin = _origin(clique_object, first_hashes)
     new_names: set[str] = set()
-    found: list[Object] = []
+    objects: list[Object] = []
     for index in indices:
         name = names.pod(clique_object.name, index, ids, origin, _Either(taken, new_names))
         new_names.add(name)
         spec = {**shared, "hostname": names.hostname(clique_object.name, index)}
         if claims:
             spec["resourceClaims"] = pod_claims.of_pod(shared, claims, index)
-        found.append(
+        objects.append(
             Object(
                 api_version="v1",
                 kind="Pod",
@@ -212,7 +212,7 @@ def pods(
                 spec=spec,
             )
         )
-    return tuple(found)
+    return tuple(objects)
 
 
 def _origin(clique_object: Object, first_hashes: Container[str]) -> str:

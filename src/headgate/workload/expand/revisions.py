@@ -30,8 +30,8 @@ class Revision(msgspec.Struct, frozen=True):
 def revision_hash(pcs: PodCliqueSet) -> str:
     if "revision_hash" not in pcs.memo:
         pcs.memo["revision_hash"] = _digest(_content(pcs.template))
-    found: str = pcs.memo["revision_hash"]
-    return found
+    known_hash: str = pcs.memo["revision_hash"]
+    return known_hash
 
 
 def clique_hash(pcs: PodCliqueSet, clique_name: str) -> str:
@@ -63,8 +63,8 @@ def template_at(pcs: PodCliqueSet, revision: Revision) -> Template:
     key = ("template_at", revision.hash)
     if key not in pcs.memo:
         pcs.memo[key] = _template_at(pcs, read_template(revision))
-    found: Template = pcs.memo[key]
-    return found
+    template: Template = pcs.memo[key]
+    return template
 
 
 def _template_at(pcs: PodCliqueSet, then: Template) -> Template:

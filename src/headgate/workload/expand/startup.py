@@ -42,14 +42,14 @@ def of_member(
 
 
 def _in_base_gang(pcs: PodCliqueSet, pcs_index: int, clique: Clique) -> tuple[str, ...]:
-    found: list[str] = []
+    cliques: list[str] = []
     for parent in parents(pcs, clique):
         group = pcs.template.group_of.get(parent)
         if group is None:
-            found.append(names.standalone_clique(pcs.name, pcs_index, parent))
+            cliques.append(names.standalone_clique(pcs.name, pcs_index, parent))
         else:
-            found.extend(
+            cliques.extend(
                 names.member_clique(pcs.name, pcs_index, group.name, group_index, parent)
                 for group_index in range(group.min_available)
             )
-    return tuple(found)
+    return tuple(cliques)

@@ -24,14 +24,14 @@ def of_replica(situation: Situation, replica: observed.ObservedReplica) -> None:
 
 
 def _keep(situation: Situation, wanted: Iterable[Object], live: Iterable[Object]) -> None:
-    found = {item.key: item for item in live}
+    items = {item.key: item for item in live}
     for item in wanted:
-        known = found.pop(item.key, None)
+        known = items.pop(item.key, None)
         if known is None:
             situation.writes.create(item)
         elif known.deleted_at is None:
             _put_back(situation, known, item)
-    for item in found.values():
+    for item in items.values():
         if any(owner.uid == situation.pcs.uid for owner in item.owners):
             situation.writes.delete(item, "not in the template")
 

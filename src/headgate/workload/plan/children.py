@@ -123,8 +123,8 @@ class _Restoring:
         replicas = given if isinstance(given, int) and not isinstance(given, bool) else wanted_replicas or 0
         if wanted_replicas not in (None, replicas):
             say(situation, live, "is put back", "spec.replicas")
-        said = situation.tree.revisions.get(live.labels.get(labels.REVISION, ""))
-        if said is not None and is_intact(live, build(said, replicas)):
+        known = situation.tree.revisions.get(live.labels.get(labels.REVISION, ""))
+        if known is not None and is_intact(live, build(known, replicas)):
             if wanted_replicas in (None, given):
                 self._cache.keep(live, situation.source)
             return live
@@ -167,11 +167,11 @@ def put_back(live: Object, wanted: Object) -> Object:
 
 
 def _differences(live: Object, wanted: Object) -> Iterator[str]:
-    for name, found, expected in (
+    for name, actual, expected in (
         ("label", live.labels, wanted.labels),
         ("annotation", live.annotations, wanted.annotations),
     ):
-        yield from (f"{name} {key}" for key, value in expected.items() if found.get(key) != value)
+        yield from (f"{name} {key}" for key, value in expected.items() if actual.get(key) != value)
     fields = dict.fromkeys((*live.spec, *wanted.spec))
     yield from (f"spec.{key}" for key in fields if live.spec.get(key) != wanted.spec.get(key))
     if live.owners != wanted.owners:

@@ -107,8 +107,8 @@ def _template(situation: Situation, wanted: WantedClaim) -> Mapping[str, Any] | 
     own = expand.template_of_set(situation.pcs, wanted.reference)
     if own is not None:
         return own
-    found = situation.tree.claim_templates.get((_namespace(situation, wanted), wanted.reference.name))
-    return found.spec if found is not None else None
+    template = situation.tree.claim_templates.get((_namespace(situation, wanted), wanted.reference.name))
+    return template.spec if template is not None else None
 
 
 def _namespace(situation: Situation, wanted: WantedClaim) -> str:

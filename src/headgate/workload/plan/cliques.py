@@ -65,7 +65,7 @@ def _create(
     for index in indices:
         source = sources(index)
         by_source.setdefault(id(source), (source, []))[1].append(index)
-    first = min((*situation.tree.revisions.values(), situation.target), key=lambda one: one.number)
+    first = min((*situation.tree.revisions.values(), situation.target), key=lambda revision: revision.number)
     hashes = frozenset(first.clique_hashes.values())
     for source, chosen in by_source.values():
         for pod in expand.pods(situation.pcs, source, chosen, situation.ids, taken, hashes):

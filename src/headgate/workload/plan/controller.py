@@ -71,14 +71,14 @@ class WorkloadController(Generic[PlanT]):
             return ()
         if family.is_claim_template(item):
             return self._requests_naming(item.key)
-        found = []
+        concerned = []
         if before is not None and not family.belongs_as_before(item, before):
             # Asked before the object as it is now: the family remembers what it was asked last.
-            found.append(self._request_of(before))
-        found.append(self._request_of(item))
+            concerned.append(self._request_of(before))
+        concerned.append(self._request_of(item))
         if is_gone:
             self._family.forget(item)
-        return tuple(request for request in dict.fromkeys(found) if request is not None)
+        return tuple(request for request in dict.fromkeys(concerned) if request is not None)
 
     def _requests_naming(self, template: Key) -> tuple[Key, ...]:
         sets = self._cache.of_kind(model.GROUP, model.KIND)

@@ -206,8 +206,8 @@ def _parts(situation: Situation, replica: observed.ObservedReplica) -> Iterator[
             for member in group.replicas.values()
         ]
         state = _availability(group.available >= wanted)
-        said = f"{group.available} of {wanted} replicas available"
-        yield _unit(PartFacts("group"), f"group {name}", state, said, members)
+        availability = f"{group.available} of {wanted} replicas available"
+        yield _unit(PartFacts("group"), f"group {name}", state, availability, members)
 
 
 def _availability(is_available: bool) -> PartState:

@@ -24,7 +24,7 @@ def is_claim_template(item: Object) -> bool:
 
 def claim_templates(item: Object, get: Callable[[Key], Object | None]) -> list[Object]:
     """Of the cluster, as far as they are there: what a set refers to and is nobody's part."""
-    return [found for key in claims.templates_of_cluster(item) if (found := get(key)) is not None]
+    return [template for key in claims.templates_of_cluster(item) if (template := get(key)) is not None]
 
 
 class Family:
@@ -37,10 +37,10 @@ class Family:
 
     def set_of(self, item: Object) -> Key | None:
         """Owners have to be asked about before what they own."""
-        found = self._by_owner(item) or by_label(item)
-        if found is not None and item.kind in _OWNERS:
-            self._sets[item.uid] = found
-        return found
+        owner = self._by_owner(item) or by_label(item)
+        if owner is not None and item.kind in _OWNERS:
+            self._sets[item.uid] = owner
+        return owner
 
     def _by_owner(self, item: Object) -> Key | None:
         for owner in item.owners:

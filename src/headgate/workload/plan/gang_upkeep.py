@@ -130,8 +130,8 @@ def _sync(
 def _edited(situation: Situation, item: Object, gang: Gang, priority: str) -> str:
     """What differs of that which no pass of the planner changes by itself: minima, marks, and a priority that no
     revision has."""
-    said = {group.get("name"): group.get("minReplicas") for group in _groups_of(item)}
-    if any(said.get(group.name, group.min_replicas) != group.min_replicas for group in gang.groups):
+    least_replicas = {group.get("name"): group.get("minReplicas") for group in _groups_of(item)}
+    if any(least_replicas.get(group.name, group.min_replicas) != group.min_replicas for group in gang.groups):
         return "spec.podgroups"
     if _priority(item) != priority and not _is_followed(situation, _priority(item)):
         return "spec.priorityClassName"
@@ -162,8 +162,8 @@ def _groups_of(item: Object) -> list[dict[str, Any]]:
 
 def _references_of(group: Mapping[str, Any]) -> list[str]:
     references = group.get("podReferences")
-    found = references if isinstance(references, list) else []
-    return [str(reference.get("name")) for reference in found if isinstance(reference, dict)]
+    listed = references if isinstance(references, list) else []
+    return [str(reference.get("name")) for reference in listed if isinstance(reference, dict)]
 
 
 def _references(situation: Situation, clique: observed.ObservedClique | None) -> list[str]:
@@ -179,10 +179,10 @@ def _references(situation: Situation, clique: observed.ObservedClique | None) ->
 def _says(item: Object, gang: Gang, references: Mapping[str, list[str]]) -> bool:
     groups = _groups_of(item)
     return len(groups) == len(gang.groups) and all(
-        said.get("name") == group.name
-        and said.get("minReplicas") == group.min_replicas
-        and _references_of(said) == references[group.name]
-        for said, group in zip(groups, gang.groups, strict=True)
+        group_document.get("name") == group.name
+        and group_document.get("minReplicas") == group.min_replicas
+        and _references_of(group_document) == references[group.name]
+        for group_document, group in zip(groups, gang.groups, strict=True)
     )
 
 

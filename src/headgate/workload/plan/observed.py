@@ -176,9 +176,9 @@ class ObservedReplica(msgspec.Struct):
 
     def has_pods_only_of(self, revision: Revision) -> bool:
         """Whatever its cliques say they build from now."""
-        found = [clique for clique in self.all_cliques() if clique.hashes]
-        return bool(found) and all(
-            clique.hashes == {revision.clique_hashes.get(clique.clique_name)} for clique in found
+        cliques = [clique for clique in self.all_cliques() if clique.hashes]
+        return bool(cliques) and all(
+            clique.hashes == {revision.clique_hashes.get(clique.clique_name)} for clique in cliques
         )
 
 
@@ -210,11 +210,11 @@ def read(pcs: PodCliqueSet, items: Sequence[Object]) -> Tree:
         kind = item.kind
         if kind == "Pod":
             name = item.labels.get(labels.POD_CLIQUE, "")
-            found = pods.get(name)
-            if found is None:
+            pods_of_name = pods.get(name)
+            if pods_of_name is None:
                 pods[name] = [item]
             else:
-                found.append(item)
+                pods_of_name.append(item)
         elif kind == revisions.KIND:
             revision = _revision(item)
             if revision is not None:
@@ -339,9 +339,9 @@ def _group_indices(
             if place is not None:
                 indices.setdefault(place[0], set()).add(place[1])
     with_object = {item.name for item in clique_objects}
-    for name, found in pods.items():
-        group_name = found[0].labels.get(labels.SCALING_GROUP)
-        number = _number(found[0].labels.get(labels.SCALING_GROUP_REPLICA_INDEX))
+    for name, pods_of_name in pods.items():
+        group_name = pods_of_name[0].labels.get(labels.SCALING_GROUP)
+        number = _number(pods_of_name[0].labels.get(labels.SCALING_GROUP_REPLICA_INDEX))
         if name not in with_object and group_name is not None and number is not None:
             indices.setdefault(group_name, set()).add(number)
     return indices

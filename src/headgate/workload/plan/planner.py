@@ -76,8 +76,8 @@ def plan(
     replicas.plan(situation)
     claims.sweep(situation)
     history.prune(situation)
-    found = stuck.find(situation)
-    status = set_status.of(situation, found)
+    stuck_parts = stuck.find(situation)
+    status = set_status.of(situation, stuck_parts)
     first = [] if status == pcs.status else [UpdateStatus(pcs.key, pcs.uid, status)]
     deadline = progress.deadline(situation)
     if deadline is not None:
@@ -86,7 +86,7 @@ def plan(
         actions=situation.writes.in_order(first),
         status=status,
         requeue_at=min(situation.looks, default=None),
-        stuck=found,
+        stuck=stuck_parts,
         events=tuple(situation.events),
     )
 
@@ -97,23 +97,23 @@ def _refused(pcs: Object, now: Instant, sets: Sequence[Object]) -> WorkloadPlan 
     taken = collisions.first_taken(model.read(pcs), older) if older else None
     if taken is None:
         return None
-    found = Stuck(
+    stuck_set = Stuck(
         f"set {pcs.name}",
         Reason.NAME_TAKEN,
         pcs.created_at,
         collisions.sentence(*taken),
         "give the set another name, or delete the other one first",
     )
-    return _held(pcs, found, now, requeue_at=now + instants.seconds(60))
+    return _held(pcs, stuck_set, now, requeue_at=now + instants.seconds(60))
 
 
 def _misconfigured(pcs: Object, rejected: Rejected, now: Instant) -> WorkloadPlan:
     """A set that was stored while no webhook looked at it. What it has stays as it is until somebody corrects it."""
-    shown = "; ".join(str(problem) for problem in rejected.problems[:_MOST_SHOWN])
-    found = Stuck(
-        f"set {pcs.name}", Reason.MISCONFIGURED, pcs.created_at, shown, "correct these fields of the set"
+    problems = "; ".join(str(problem) for problem in rejected.problems[:_MOST_SHOWN])
+    stuck_set = Stuck(
+        f"set {pcs.name}", Reason.MISCONFIGURED, pcs.created_at, problems, "correct these fields of the set"
     )
-    return _held(pcs, found, now, requeue_at=None)
+    return _held(pcs, stuck_set, now, requeue_at=None)
 
 
 def _held(pcs: Object, why: Stuck, now: Instant, requeue_at: Instant | None) -> WorkloadPlan:

@@ -21,8 +21,8 @@ def _of_replica(situation: Situation, index: int) -> Iterator[tuple[int, int]]:
     template = situation.pcs.template
     replica = situation.tree.replicas.get(index)
     for clique in template.standalone_cliques:
-        found = replica.cliques.get(clique.name) if replica is not None else None
-        yield _of_clique(situation, clique.name, clique.spec.replicas, found)
+        clique_seen = replica.cliques.get(clique.name) if replica is not None else None
+        yield _of_clique(situation, clique.name, clique.spec.replicas, clique_seen)
     for group in template.scaling_groups:
         state = replica.groups.get(group.name) if replica is not None else None
         item = state.live_object if state is not None else None
@@ -30,17 +30,17 @@ def _of_replica(situation: Situation, index: int) -> Iterator[tuple[int, int]]:
         for number in range(wanted):
             member = state.replicas.get(number) if state is not None else None
             for part in template.members(group):
-                found = member.cliques.get(part.name) if member is not None else None
-                yield _of_clique(situation, part.name, part.spec.replicas, found)
+                clique_seen = member.cliques.get(part.name) if member is not None else None
+                yield _of_clique(situation, part.name, part.spec.replicas, clique_seen)
 
 
 def _of_clique(
-    situation: Situation, name: str, replicas: int, found: seen.ObservedClique | None
+    situation: Situation, name: str, replicas: int, clique_seen: seen.ObservedClique | None
 ) -> tuple[int, int]:
-    item = found.live_object if found is not None else None
+    item = clique_seen.live_object if clique_seen is not None else None
     wanted = int(item.spec.get("replicas", 0)) if item is not None else replicas
     content = situation.target.clique_hashes.get(name)
-    pods = found.pods if found is not None else ()
+    pods = clique_seen.pods if clique_seen is not None else ()
     new = sum(
         pod.is_available and not pod.is_going and pod.index < wanted and pod.template_hash == content
         for pod in pods

@@ -48,10 +48,10 @@ def _limits(situation: Situation) -> Limits:
     replicas = situation.pcs.replicas
     if situation.strategy == "ReplicaRecreate":
         budget = situation.pcs.update_strategy.budget
-        found = budgets.limits(replicas, budget.unavailable, budget.surge)
+        usual = budgets.limits(replicas, budget.unavailable, budget.surge)
     else:
-        found = Limits(replicas, min(1, replicas), 0)
-    return Limits(replicas, 0, found.max_surge) if situation.is_paused else found
+        usual = Limits(replicas, min(1, replicas), 0)
+    return Limits(replicas, 0, usual.max_surge) if situation.is_paused else usual
 
 
 def _units(situation: Situation) -> list[Unit]:
@@ -200,11 +200,11 @@ def _is_caught(progress: UpdateProgress, index: int) -> bool:
 
 
 def _newest_in(situation: Situation, replica: observed.ObservedReplica) -> str:
-    found = [
+    revisions_there = [
         revision
         for clique in replica.all_cliques()
         if clique.object is not None
         and (revision := situation.tree.revisions.get(clique.object.labels.get(labels.REVISION, "")))
         is not None
     ]
-    return max(found, key=lambda revision: revision.number, default=situation.target).hash
+    return max(revisions_there, key=lambda revision: revision.number, default=situation.target).hash

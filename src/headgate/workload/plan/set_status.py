@@ -41,13 +41,13 @@ def of(situation: Situation, stuck: tuple[Stuck, ...]) -> dict[str, Any]:
         status["paused"] = True
     if known.spent_abort is not None:
         status["spentAbort"] = known.spent_abort
-    found = [
+    own_conditions = [
         Condition(conditions.AVAILABLE, *_available(len(available), replicas)),
         Condition(conditions.PROGRESSING, *_progressing(situation, stuck)),
     ]
     if situation.pcs.template.needs_cluster_templates:
-        found.append(Condition(conditions.TEMPLATES_FOUND, *_templates_found(situation)))
-    status["conditions"] = documents(found, before, situation.pcs.generation, situation.now)
+        own_conditions.append(Condition(conditions.TEMPLATES_FOUND, *_templates_found(situation)))
+    status["conditions"] = documents(own_conditions, before, situation.pcs.generation, situation.now)
     status["replicaRevisions"] = persisted_state.write_records(known.records)
     return status
 

@@ -36,13 +36,13 @@ def find(situation: Situation) -> tuple[Stuck, ...]:
 
 def _refused(situation: Situation) -> Iterator[Stuck]:
     """A write that the server does not take keeps everything after it from being written."""
-    found = refusal(situation.source.status)
-    if found is not None:
+    refused = refusal(situation.source.status)
+    if refused is not None:
         yield Stuck(
             f"set {situation.pcs.name}",
             Reason.WRITE_REFUSED,
-            found.since,
-            f"the server refuses {found.message}",
+            refused.since,
+            f"the server refuses {refused.message}",
             "make room for it, or correct the set; it is tried again by itself",
         )
 
@@ -107,8 +107,8 @@ def _in_member(
     has_started = any(_has_started(pod) and not pod.is_available for pod in pods if not pod.is_going)
     is_waiting = situation.gates_startup or (all(parents) and not has_started)
     waited = list(dict.fromkeys(chain.from_iterable(parents))) if is_waiting else []
-    shown = f"surge {name}" if is_surge else name
-    waiting = _waiting(shown, cliques, situation, is_surge, waited)
+    part = f"surge {name}" if is_surge else name
+    waiting = _waiting(part, cliques, situation, is_surge, waited)
     if waiting not in late:
         yield waiting
 
@@ -144,11 +144,11 @@ def _cliques_of(group: observed.ObservedGroup) -> Iterator[observed.ObservedCliq
 
 
 def _pod(situation: Situation, pod: observed.Pod, is_surge: bool, waited: Sequence[str]) -> Stuck:
-    shown = f"{'surge ' if is_surge else ''}pod {pod.object.name}"
+    part = f"{'surge ' if is_surge else ''}pod {pod.object.name}"
     gates = pod.object.spec.get("schedulingGates") or ()
     is_gated = any(gate.get("name") == labels.SCHEDULING_GATE for gate in gates)
     held_by = () if _has_started(pod) else waited
-    return _stuck_pod(situation, shown, pod.is_bound, is_gated, is_surge, pod.object.created_at, held_by)
+    return _stuck_pod(situation, part, pod.is_bound, is_gated, is_surge, pod.object.created_at, held_by)
 
 
 def _has_started(pod: observed.Pod) -> bool:
@@ -157,7 +157,7 @@ def _has_started(pod: observed.Pod) -> bool:
 
 
 def _waiting(
-    shown: str,
+    part: str,
     cliques: list[observed.ObservedClique],
     situation: Situation,
     is_surge: bool,
@@ -166,16 +166,16 @@ def _waiting(
     pods = [pod for clique in cliques for pod in clique.pods if not pod.is_going]
     lacking = [pod for pod in pods if not pod.is_available]
     if not lacking:
-        return _incomplete(shown, cliques, situation)
+        return _incomplete(part, cliques, situation)
     unbound = [pod for pod in lacking if not pod.is_bound]
     since = min(pod.object.created_at for pod in lacking)
     is_gated = bool(unbound) and all(pod.object.spec.get("schedulingGates") for pod in unbound)
-    return _stuck_pod(situation, shown, not unbound, is_gated, is_surge, since, waited)
+    return _stuck_pod(situation, part, not unbound, is_gated, is_surge, since, waited)
 
 
 def _stuck_pod(
     situation: Situation,
-    shown: str,
+    part: str,
     is_bound: bool,
     is_gated: bool,
     is_surge: bool,
@@ -184,7 +184,7 @@ def _stuck_pod(
 ) -> Stuck:
     if is_bound and waited and not situation.gates_startup:
         return Stuck(
-            shown,
+            part,
             Reason.SURGE_BREACHED if is_surge else Reason.UNIT_BREACHED,
             since,
             f"starts after {', '.join(waited)}",
@@ -192,7 +192,7 @@ def _stuck_pod(
         )
     if is_bound:
         return Stuck(
-            shown,
+            part,
             Reason.SURGE_BREACHED if is_surge else Reason.UNIT_BREACHED,
             since,
             "scheduled and not ready",
@@ -200,7 +200,7 @@ def _stuck_pod(
         )
     if is_gated and waited and situation.gates_startup:
         return Stuck(
-            shown,
+            part,
             Reason.SURGE_UNSCHEDULED if is_surge else Reason.UNIT_UNSCHEDULED,
             since,
             f"starts after {', '.join(waited)}",
@@ -208,7 +208,7 @@ def _stuck_pod(
         )
     if is_gated:
         return Stuck(
-            shown,
+            part,
             Reason.SURGE_UNSCHEDULED if is_surge else Reason.UNIT_UNSCHEDULED,
             since,
             "waits for its gang",
@@ -216,25 +216,25 @@ def _stuck_pod(
         )
     if is_surge:
         return Stuck(
-            shown,
+            part,
             Reason.SURGE_UNSCHEDULED,
             since,
             "not scheduled",
             "add capacity, or lower maxSurge and raise maxUnavailable in the same edit, or abort",
         )
     return Stuck(
-        shown, Reason.NO_CAPACITY, since, "not scheduled", "add capacity or uncordon nodes, or scale in"
+        part, Reason.NO_CAPACITY, since, "not scheduled", "add capacity or uncordon nodes, or scale in"
     )
 
 
-def _incomplete(shown: str, cliques: Iterable[observed.ObservedClique], situation: Situation) -> Stuck:
+def _incomplete(part: str, cliques: Iterable[observed.ObservedClique], situation: Situation) -> Stuck:
     """All pods that it has are available; others are on their way out, or not made yet."""
     pods = [pod for clique in cliques for pod in clique.pods]
     going = [pod for pod in pods if pod.is_going]
     if going:
         return next(_going_pods(situation, f"pod {going[0].object.name}", going))
     return Stuck(
-        shown,
+        part,
         Reason.UNIT_BREACHED,
         situation.now,
         "some of its pods are not there yet",
@@ -243,25 +243,25 @@ def _incomplete(shown: str, cliques: Iterable[observed.ObservedClique], situatio
 
 
 def _going(
-    situation: Situation, shown: str, cliques: Iterable[observed.ObservedClique], *, comes_back: bool = True
+    situation: Situation, part: str, cliques: Iterable[observed.ObservedClique], *, comes_back: bool = True
 ) -> Iterator[Stuck]:
     pods = [pod for clique in cliques for pod in clique.pods]
-    return _going_pods(situation, shown, pods, comes_back=comes_back)
+    return _going_pods(situation, part, pods, comes_back=comes_back)
 
 
 def _going_pods(
-    situation: Situation, shown: str, pods: Sequence[observed.Pod], *, comes_back: bool = True
+    situation: Situation, part: str, pods: Sequence[observed.Pod], *, comes_back: bool = True
 ) -> Iterator[Stuck]:
     """What is late is named pod by pod; the rest is on its way out as one."""
     late = [stuck for pod in pods if (stuck := _overdue(situation, pod, comes_back)) is not None]
-    yield from late or [_terminating(situation, shown, pods, comes_back)]
+    yield from late or [_terminating(situation, part, pods, comes_back)]
 
 
-def _terminating(situation: Situation, shown: str, pods: Iterable[observed.Pod], comes_back: bool) -> Stuck:
+def _terminating(situation: Situation, part: str, pods: Iterable[observed.Pod], comes_back: bool) -> Stuck:
     since = min((pod.object.deleted_at or situation.now for pod in pods), default=situation.now)
     follows = "its index is used again when it is gone"
     too_many = "it is one too many, and nothing takes its place"
-    return Stuck(shown, Reason.TERMINATING, since, "on its way out", follows if comes_back else too_many)
+    return Stuck(part, Reason.TERMINATING, since, "on its way out", follows if comes_back else too_many)
 
 
 def _overdue(situation: Situation, pod: observed.Pod, comes_back: bool = True) -> Stuck | None:

@@ -23,12 +23,18 @@ class StoppingRule(msgspec.Struct, frozen=True):
 
 def rule(engine: Engine, policy: str | None, reference: str) -> StoppingRule:
     """By id, name or index within the policy. Raises Rejected for what is none, or another kind of rule."""
-    found = references.rule(engine.state, policy, reference)
-    if found.kind not in _STOPPED_BY:
+    stopping_rule = references.rule(engine.state, policy, reference)
+    if stopping_rule.kind not in _STOPPED_BY:
         allowed = " and ".join(f"a {kind}" for kind in _STOPPED_BY)
-        raise Rejected([Problem("rule", f"is {found.label}, a {found.kind}; allowed are {allowed}")])
-    return StoppingRule(found.policy.name, found.id, found.label)
+        raise Rejected(
+            [Problem("rule", f"is {stopping_rule.label}, a {stopping_rule.kind}; allowed are {allowed}")]
+        )
+    return StoppingRule(stopping_rule.policy.name, stopping_rule.id, stopping_rule.label)
 
 
-def of_rule(engine: Engine, one: StoppingRule) -> list[BudgetUse]:
-    return list(budget_uses.of_failures(engine.state, references.rule(engine.state, one.policy, one.id)))
+def of_rule(engine: Engine, stopping_rule: StoppingRule) -> list[BudgetUse]:
+    return list(
+        budget_uses.of_failures(
+            engine.state, references.rule(engine.state, stopping_rule.policy, stopping_rule.id)
+        )
+    )

@@ -16,22 +16,22 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem
 
 
-def by_object(engine: Engine, thing: Object) -> Concern | None:
+def by_object(engine: Engine, item: Object) -> Concern | None:
     """As it stands, with the hooks that brackets miss if the kind can have taken them away; None for kinds that concern
     no target by themselves."""
     state = engine.state
-    match thing:
+    match item:
         case model.Version():
-            return concerns.of_version(state, state.versions[thing.id])
+            return concerns.of_version(state, state.versions[item.id])
         case model.Policy():
-            found = concerns.of_selector(state, thing.selector) if thing.enabled else concerns.of(())
-            return _with_lost_hooks(engine, found)
+            concern = concerns.of_selector(state, item.selector) if item.enabled else concerns.of(())
+            return _with_lost_hooks(engine, concern)
         case model.Freeze():
-            return concerns.of_selector(state, thing.selector)
+            return concerns.of_selector(state, item.selector)
         case model.Environment():
-            return concerns.of_node(state, state.environments[thing.name])
+            return concerns.of_node(state, state.environments[item.name])
         case model.Deployment():
-            return _with_lost_hooks(engine, concerns.of_node(state, state.deployments[thing.name]))
+            return _with_lost_hooks(engine, concerns.of_node(state, state.deployments[item.name]))
         case _:
             return None
 
@@ -86,8 +86,8 @@ def problem(engine: Engine, old: Object | None, new: Object) -> Problem | None:
             node = state.environments[new.name]
             return _at("resourceSelector", concerns.left_without_targets(state, node, new))
         case model.Deployment() if new.name in state.deployments:
-            found = concerns.left_without_targets(state, state.deployments[new.name], new)
-            return _at("resourceSelector", found)
+            problem_of_new = concerns.left_without_targets(state, state.deployments[new.name], new)
+            return _at("resourceSelector", problem_of_new)
         case _:
             return None
 

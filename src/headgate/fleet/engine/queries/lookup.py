@@ -36,12 +36,12 @@ def _name_of_id(engine: Engine, kind: Kind, reference: str) -> str | None:
     )
 
 
-def replaced_by(engine: Engine, thing: Object) -> Object | None:
+def replaced_by(engine: Engine, item: Object) -> Object | None:
     """What is there now in its place. A version may name its deployment by id."""
-    if not isinstance(thing, model.Version):
-        return get(engine, kinds.of(thing), thing.name)
-    owner = find(engine, kinds.DEPLOYMENT, thing.deployment)
-    return None if owner is None else get(engine, kinds.VERSION, f"{owner.name}/{thing.tag}")
+    if not isinstance(item, model.Version):
+        return get(engine, kinds.of(item), item.name)
+    owner = find(engine, kinds.DEPLOYMENT, item.deployment)
+    return None if owner is None else get(engine, kinds.VERSION, f"{owner.name}/{item.tag}")
 
 
 def name_problem(engine: Engine, kind: Kind, name: str) -> str | None:
@@ -93,10 +93,10 @@ def owner_of_identifier(engine: Engine, identifier: str) -> str | None:
 
 def users_of_systems(engine: Engine) -> dict[str, list[str]]:
     """Systems that something names, each with what names it: `deployment web`, `environment prod`."""
-    found: dict[str, list[str]] = {}
+    users: dict[str, list[str]] = {}
     for kind in (kinds.DEPLOYMENT, kinds.ENVIRONMENT):
-        for thing in all_of(engine, kind):
-            assert isinstance(thing, model.Deployment | model.Environment)
-            for name in thing.systems:
-                found.setdefault(name, []).append(f"{kind.singular} {thing.name}")
-    return found
+        for item in all_of(engine, kind):
+            assert isinstance(item, model.Deployment | model.Environment)
+            for name in item.systems:
+                users.setdefault(name, []).append(f"{kind.singular} {item.name}")
+    return users

@@ -103,12 +103,12 @@ def _finish(engine: Engine, cell: Cell, now: Instant, is_enough: Callable[[], bo
 
 
 def _count(engine: Engine, cell: Cell, target: Target, now: Instant) -> None:
-    found = target_states.of_target(engine.state, target, now)
-    cell.counts[found] += 1
+    target_state = target_states.of_target(engine.state, target, now)
+    cell.counts[target_state] += 1
     _count_versions(engine, cell, target, now)
-    if found in ("waiting", "frozen") and len(cell.waiting) < MOST_WAITING_NAMED:
-        cell.waiting.append(HeldTarget(target.name, found, engine.explain(target.name, now).message))
-    if cell.asks_for_stuck and not cell.can_move and found in _NOT_THERE:
+    if target_state in ("waiting", "frozen") and len(cell.waiting) < MOST_WAITING_NAMED:
+        cell.waiting.append(HeldTarget(target.name, target_state, engine.explain(target.name, now).message))
+    if cell.asks_for_stuck and not cell.can_move and target_state in _NOT_THERE:
         _look_whether_stuck(engine, cell, target, now)
 
 

@@ -10,13 +10,14 @@ import msgspec
 from headgate.fleet.cycles import operators
 from headgate.fleet.engine import orders
 from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model.changes import GroupOrder, TargetOrder
 from headgate.fleet.model.records import GROUP_ENDED, Group
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Target
 from headgate.kernel.instants import Instant
 
-_OF_TARGETS: tuple[Literal["retry", "redeploy", "rollback"], ...] = ("retry", "redeploy", "rollback")
-_OF_GROUPS: tuple[Literal["retry", "abort", "release"], ...] = ("retry", "abort", "release")
+_OF_TARGETS: tuple[TargetOrder, ...] = ("retry", "redeploy", "rollback")
+_OF_GROUPS: tuple[GroupOrder, ...] = ("retry", "abort", "release")
 
 
 class OrderOutlook(msgspec.Struct, frozen=True, rename="camel"):
@@ -35,18 +36,16 @@ def of_target(engine: Engine, name: str, now: Instant) -> list[OrderOutlook]:
     return [_of_order(engine.state, target, action, now) for action in _OF_TARGETS]
 
 
-def _of_order(
-    state: State, target: Target, action: Literal["retry", "redeploy", "rollback"], now: Instant
-) -> OrderOutlook:
+def _of_order(state: State, target: Target, action: TargetOrder, now: Instant) -> OrderOutlook:
     """Going back may be refused without a version and not with one."""
-    found = orders.prospect(state, target, action, None, now)
+    order_prospect = orders.prospect(state, target, action, None, now)
     versions = [
         version.tag
         for version in (orders.ran_here(state, target) if action == "rollback" else ())
         if orders.prospect(state, target, action, version, now).problem is None
     ]
-    to = found.after.tag if found.after is not None else None
-    return OrderOutlook(action, None if versions else found.problem, to, versions)
+    to = order_prospect.after.tag if order_prospect.after is not None else None
+    return OrderOutlook(action, None if versions else order_prospect.problem, to, versions)
 
 
 def of_group(engine: Engine, group: Group, now: Instant) -> list[OrderOutlook]:

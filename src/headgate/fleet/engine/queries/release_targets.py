@@ -68,10 +68,10 @@ def get(engine: Engine, name: str) -> TargetParts | None:
 
 def find(engine: Engine, reference: str) -> TargetParts | None:
     """`deployment/environment/resource`, each by id or name."""
-    found = get(engine, reference)
+    target = get(engine, reference)
     parts = reference.split("/")
-    if found is not None or len(parts) != len(PARTS):
-        return found
+    if target is not None or len(parts) != len(PARTS):
+        return target
     named = [lookup.find(engine, kind, part) for kind, part in zip(PARTS, parts)]
     return get(engine, "/".join(one.name if one is not None else "" for one in named))
 
@@ -123,11 +123,11 @@ def listed(
         if has_parts and not _is_made_of(target, wanted):
             continue
         is_in_scope = scope is None or candidates.in_scope(scope, target)
-        found = _status_of(engine, target, now) if is_in_scope else None
-        if found is None or wanted.state not in (None, found.state):
+        row = _status_of(engine, target, now) if is_in_scope else None
+        if row is None or wanted.state not in (None, row.state):
             rows.append((key, None))
         else:
-            rows.append((key, (found, target.bindings() if is_read else None)))
+            rows.append((key, (row, target.bindings() if is_read else None)))
         if len(rows) == range_.count:
             break
     return rows
@@ -175,8 +175,8 @@ def _of_deployment(
 
 def on_resource(engine: Engine, resource: str, deployment: str) -> list[TargetParts]:
     """Those of one deployment, in whichever environments."""
-    found = engine.state.resources[resource].targets.values()
-    return [_parts_of(target) for target in found if target.deployment.name == deployment]
+    targets = engine.state.resources[resource].targets.values()
+    return [_parts_of(target) for target in targets if target.deployment.name == deployment]
 
 
 def is_untouched(engine: Engine, name: str) -> bool:

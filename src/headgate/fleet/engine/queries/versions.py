@@ -48,12 +48,12 @@ def by_id(engine: Engine, version_id: str | None) -> Version | None:
 
 def find(engine: Engine, reference: str) -> Version | None:
     """By id, or as `deployment/tag`, the deployment by id or name."""
-    found = engine.state.versions.get(reference.lower())
-    if found is None:
+    node = engine.state.versions.get(reference.lower())
+    if node is None:
         owner, slash, tag = reference.partition("/")
         deployment = lookup.find(engine, kinds.DEPLOYMENT, owner) if slash else None
         return None if deployment is None else of_deployment(engine, deployment.name, tag)
-    return found.object
+    return node.object
 
 
 def of_deployment(engine: Engine, deployment: str, reference: str) -> Version | None:

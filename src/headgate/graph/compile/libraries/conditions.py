@@ -42,10 +42,10 @@ def condition(receiver: object, holder: Any, wanted: str) -> dict[str, str]:
     _check_receiver(receiver)
     try:
         status = holder["status"] if isinstance(holder, Mapping) else holder.__cel_field__("status")
-        found = status.get("conditions", [])
+        status_conditions = status.get("conditions", [])
     except (KeyError, AttributeError):
-        found = []
-    for each in found:
+        status_conditions = []
+    for each in status_conditions:
         if each.get("type") == wanted:
             return {key: str(each.get(key, "")) for key in KEYS}
     return dict.fromkeys(KEYS, "")

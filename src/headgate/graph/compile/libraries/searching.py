@@ -11,12 +11,12 @@ def find(text: str, pattern: str) -> str:
 
 
 def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
-    found: list[str] = []
+    matches: list[str] = []
     for match in regex.compiled(pattern).finditer(text):
-        if 0 <= limit <= len(found):
+        if 0 <= limit <= len(matches):
             break
-        found.append(match.group(0))
-    return found
+        matches.append(match.group(0))
+    return matches
 
 
 _TEXTS = cel.list_of(cel.STRING)

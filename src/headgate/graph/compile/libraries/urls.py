@@ -56,12 +56,12 @@ class Url:
         return "".join(chr(octet) if octet in _PATH_SAFE else f"%{octet:02X}" for octet in self.path.encode())
 
     def cel_get_query(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        query: dict[str, list[str]] = {}
         for pair in self.query.split("&"):
             if pair and ";" not in pair:
                 key, _, value = pair.partition("=")
-                found.setdefault(_unescaped(key), []).append(_unescaped(value))
-        return found
+                query.setdefault(_unescaped(key), []).append(_unescaped(value))
+        return query
 
 
 def _unescaped(text: str) -> str:
@@ -79,7 +79,7 @@ def parse(text: str) -> Url:
         raise ValueError(f"{values.render_key(text)} is neither an absolute URL nor an absolute path")
     if match["scheme"] and match["authority"] is None and not match["path"].startswith("/"):
         raise ValueError(f"{values.render_key(text)} has no host and no absolute path")
-    if any(found[1] is None for found in _ESCAPED.finditer(match["path"])):
+    if any(escaped[1] is None for escaped in _ESCAPED.finditer(match["path"])):
         raise ValueError(f"{values.render_key(text)} has a % that escapes nothing")
     authority = (match["authority"] or "").rpartition("@")[2]
     host = _HOST.fullmatch(authority)

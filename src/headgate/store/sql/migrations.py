@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from headgate.store.port import NewerSchemaError
 from headgate.store.schema import TABLES
 from headgate.store.sql import statements
 from headgate.store.sql.drivers import DatabaseDriver, Session
 from headgate.store.sql.statements import Dialect
 
 Step = Callable[[Session, Dialect], None]
-
-
-class NewerSchemaError(Exception):
-    """The database was written by a later version of Headgate."""
 
 
 ADDED: tuple[tuple[str, ...], ...] = (("job_log",), ("history_piece",))
