@@ -141,6 +141,6 @@ def test_a_topic_that_calls_nobody(monkeypatch: pytest.MonkeyPatch, level: str, 
 def test_a_refused_write_that_nobody_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
     file = "tests/scenarios/graph/refused/a-wave-is-not-silent.yaml"
     assert played(file).violations == []
-    monkeypatch.setattr(Runner, "refused", lambda *_: None)
+    monkeypatch.setattr(Runner, "failed", lambda *_: None)
     said = [each.message for each in played(file).violations if each.promise == "NoStuckWithoutReason"]
     assert any("no time is set for that" in message for message in said)
