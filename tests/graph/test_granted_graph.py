@@ -168,6 +168,25 @@ def test_an_instance_whose_revisions_somebody_took_away_keeps_its_graph_revision
     assert boxes.texts() == ["two", "two", "two"]
 
 
+def test_who_has_not_left_its_content_has_landed_on_each_later_revision_with_it() -> None:
+    boxes = Boxes()
+    paused = {**boxes.at(box("c")).annotations, labels.PROPAGATION: labels.PAUSED}
+    boxes.store.update(replace(boxes.at(box("c")), annotations=paused), NOW, "people")
+    for text in ("two", "one", "three"):
+        boxes.edit(spec=specification(text))
+        boxes.settle()
+        boxes.signals = {"go": False}
+    assert boxes.numbers() == [2, 2, 1]
+    remembered = boxes.at(DEFINITION)
+    assert remembered.status["lastLandedRevision"] == 3
+    status = {key: value for key, value in remembered.status.items() if key != "lastLandedRevision"}
+    boxes.store.update_status(DEFINITION, remembered.uid, status, NOW, "people")
+    boxes.store.create(Object("example.com/v1", "Box", "default", "d", spec={"text": "x"}), NOW, "people")
+    boxes.drive()
+    assert boxes.at(box("d")).annotations[labels.STARTED_ON] == "3"
+    assert boxes.at(DEFINITION).status["lastLandedRevision"] == 3
+
+
 def test_an_instance_says_which_kinds_it_has_before_it_has_one_more() -> None:
     boxes = Boxes()
     boxes.edit(spec=specification("two", kind="Secret"))

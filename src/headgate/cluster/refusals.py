@@ -23,7 +23,7 @@ def may_pass(problem: Untaken) -> bool:
     return isinstance(problem, NameTaken | NotNow)
 
 
-def told(item: Object, action: Action, words: str, now: Instant) -> Iterator[UpdateStatus]:
+def noted(item: Object, action: Action, words: str, now: Instant) -> Iterator[UpdateStatus]:
     """What is written so that the object says it in the server's own words; nothing if it does already."""
     key = port.key_of(action)
     message = f"{key.kind} {key.name}: {words}"

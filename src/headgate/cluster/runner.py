@@ -92,7 +92,7 @@ class Runner(Generic[PlanT]):
         is_passing = refusals.may_pass(problem) and self.queue.failures(request) < PASSING_TIMES
         if about is None or is_passing:
             return ()
-        return tuple(refusals.told(about, action, str(problem), now))
+        return tuple(refusals.noted(about, action, str(problem), now))
 
     def failed(self, request: Key, now: Instant) -> None:
         """For a reason that no news may end: a quota, an admission, a field that cannot change, a server that is

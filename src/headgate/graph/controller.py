@@ -39,7 +39,7 @@ class GraphController:
         self._enqueue = enqueue
         self.planner_cache = PlannerCache(self.planner_cache.compiled, self._source)
         self._graphs = AcceptedGraphs(cache)
-        self._concerned = ConcernedRequests(cache, self._graphs)
+        self.concerned = ConcernedRequests(cache, self._graphs)
         self.enqueue_everything()
 
     def watches(self, item: Object) -> bool:
@@ -53,7 +53,7 @@ class GraphController:
         return 0 if is_definition(request) else 1
 
     def enqueue_everything(self) -> None:
-        self._enqueue_all(self._concerned.of_everything())
+        self._enqueue_all(self.concerned.of_everything())
 
     def _enqueue_all(self, requests: Iterable[Key]) -> None:
         for request in requests:
@@ -62,17 +62,11 @@ class GraphController:
     def requests(
         self, item: Object, before: Object | None, *, is_gone: bool, is_own_status: bool
     ) -> Iterable[Key]:
-        return self._concerned.of_change(item, before, is_gone=is_gone, is_own_status=is_own_status)
-
-    def _instance_with(self, item: Object) -> Iterable[Key]:
-        return self._concerned.instance_with(item)
-
-    def is_part(self, item: Object) -> bool:
-        return self._concerned.is_part(item)
+        return self.concerned.of_change(item, before, is_gone=is_gone, is_own_status=is_own_status)
 
     def reconcile(self, request: Key, now: Instant) -> GraphPlan | None:
         plan = self.plan_of(request, now, self.planner_cache)
-        self._enqueue_all(self._concerned.of_plan(request, plan))
+        self._enqueue_all(self.concerned.of_plan(request, plan))
         return plan
 
     def plan_of(self, request: Key, now: Instant, planner_cache: PlannerCache) -> GraphPlan | None:

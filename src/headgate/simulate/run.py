@@ -176,8 +176,12 @@ class _Run:
         if question.target is not None:
             return self._rollout.explain(question.target, now)
         if not self._levels:
-            name = question.workload or question.instance or question.definition
-            raise Rejected([Problem("explain", f"{name} needs a simulated cluster; there is none")])
+            names = {name: getattr(question, name) for name in ("workload", "instance", "definition")}
+            raise Rejected(
+                Problem(field, f"{field} {name} needs a simulated cluster; there is none")
+                for field, name in names.items()
+                if name is not None
+            )
         return self._levels[0].explain(question, now)
 
     def _finish(self, ended: Ended) -> Result:

@@ -110,8 +110,8 @@ class ControllerDriver(Generic[PlanT]):
             if problem is not None:
                 if isinstance(problem, Conflict):
                     self.conflicts.append((now, str(problem)))
-                for told in self.runner.not_written(request, action, problem, now):
-                    _problem_with(writer, told)
+                for status_write in self.runner.not_written(request, action, problem, now):
+                    _problem_with(writer, status_write)
                 return written, False
             written.append(action)
             self._writes_count += 1

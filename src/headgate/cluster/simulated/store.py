@@ -117,10 +117,10 @@ class ObjectStore:
         self._remove(self._at(key, uid), now, by)
 
     def _at(self, key: Key, uid: str | None) -> Object:
-        found = self._objects.get(key)
-        if found is None or (uid and found.uid != uid):
+        item = self._objects.get(key)
+        if item is None or (uid and item.uid != uid):
             raise Conflict(f"{key.kind} {key.name} is not there any more")
-        return found
+        return item
 
     def _put(self, old: Object, new: Object, now: Instant, by: str) -> Object:
         self._version += 1

@@ -296,8 +296,8 @@ def _not_forward(state: State, target: Target, to: VersionNode, now: Instant) ->
     return None
 
 
-def _says_whether_it_may_come(one: GateResult) -> bool:
-    stage = rules.TRAITS[one.kind].stage
+def _says_whether_it_may_come(result: GateResult) -> bool:
+    stage = rules.TRAITS[result.kind].stage
     return stage is not None and stage <= GateStage.CONSENT
 
 

@@ -8,7 +8,7 @@ from headgate.graph.reconcile.conditions import RESOURCES_PROPAGATED
 from headgate.graph.reconcile.explain import GraphLine
 from headgate.graph.reconcile.nodes import NodeUnit
 from headgate.graph.reconcile.propagate import DefinitionPlan, InstancePlan
-from headgate.graph.reconcile.rollouts import propagated
+from headgate.graph.reconcile.rollouts import RolloutMember, propagated
 from headgate.kernel.decisions import Outcome
 from headgate.kernel.explanations import Below, ExplanationTree, PartFacts, PartState
 from headgate.kernel.objects import Object
@@ -38,11 +38,16 @@ def of_definition(
         PartFacts("definition", plan.rollout.number or None),
         tuple(line.line for line in lines if not line.item),
         tuple(
-            _item(line, member.instance, PartFacts("instance", member.number or None), below)
+            _item(line, member.instance, PartFacts("instance", _revision(member, plan.rollout.number)), below)
             for line, member in zip(of_members, plan.rollout.members, strict=True)
             if shows(member.instance)
         ),
     )
+
+
+def _revision(member: RolloutMember, newest: int) -> int | None:
+    """Whose content a newer revision does not change is at that one."""
+    return (newest if member.is_updated else member.number) or None
 
 
 def of_instance(plan: InstancePlan, below: Below) -> ExplanationTree:

@@ -176,6 +176,7 @@ class _Pass:
         self._serve_kind(graph)
         self._graph = graph
         members = self._members(graph)
+        self._landed_number = self._newest_landed(members)
         self._admit(graph, number, members)
         graphs = {
             known.number: self._planner_cache.graph_of(known, self._item) for known in self._known.values()
@@ -271,7 +272,7 @@ class _Pass:
         return members
 
     def _admit(self, graph: CompiledGraph, newest: int, members: list[RolloutMember]) -> None:
-        start = self._landed_number(members) or newest
+        start = self._landed_number or newest
         # A graph revision that is not written yet, or whose kind is not served as it says, is nobody's to have.
         is_served = not self._actions
         is_at_rest = all(not member.number or member.is_updated for member in members)
@@ -306,11 +307,16 @@ class _Pass:
                     if member.answer.requeue_at is not None:
                         self._looks.append(member.answer.requeue_at)
 
-    def _landed_number(self, members: list[RolloutMember]) -> int:
-        """The newest graph revision that some instance has landed on, however it is now; 0 if none has."""
-        remembered = int(self._item.status.get("lastLandedRevision") or 0)
-        landed = (member.landed_number for member in members)
-        return max((number for number in (remembered, *landed) if number in self._known), default=0)
+    def _newest_landed(self, members: list[RolloutMember]) -> int:
+        """The newest graph revision that some instance has landed on, however it is now; 0 if none has. Who has not left
+        where it landed has landed on later revisions with that content too, which change nothing for it."""
+        newest_with = {self._known[number].hash: number for number in sorted(self._known)}
+        numbers = [int(self._item.status.get("lastLandedRevision") or 0)]
+        numbers += (
+            newest_with[self._known[member.number].hash] if member.has_landed else member.landed_number
+            for member in members
+        )
+        return max((number for number in numbers if number in self._known), default=0)
 
     def _item_of(self, member: RolloutMember, newest: int, index: int) -> GraphItem:
         """One that was created on the newest revision was not brought there by this propagation."""
@@ -398,7 +404,7 @@ class _Pass:
         """A graph revision goes when no instance was granted it and no revision of an instance is made from it."""
         if len(self._known) < 2:
             return
-        used = {newest, self._landed_number(members), *(member.number for member in members)}
+        used = {newest, self._landed_number, *(member.number for member in members)}
         used |= {member.number_before for member in members}
         for item in self._view.of_kind("kro.run", revisions.KIND):
             if item.labels.get(labels.DEFINITION_NAME) == self._item.name:
@@ -441,9 +447,8 @@ class _Pass:
                 own_conditions.append(definition_removal.condition(self._item, self._instances, self._view))
             status["topologicalOrder"] = list(graph.topological_order)
             status["lastIssuedRevision"] = max(number, int(self._item.status.get("lastIssuedRevision") or 0))
-            landed = self._landed_number(members)
-            if landed:
-                status["lastLandedRevision"] = landed
+            if self._landed_number:
+                status["lastLandedRevision"] = self._landed_number
             status["resources"] = [
                 {"id": node.id, "dependencies": [{"id": name} for name in sorted(node.edges)]}
                 for node in graph.nodes

@@ -70,14 +70,14 @@ def _seconds(times: int) -> float:
 
 def _fields(patch: Document) -> str:
     """As a person would write them; what is below a third level is named with it."""
-    found: list[str] = []
+    paths: list[str] = []
 
     def walk(value: object, path: tuple[str, ...]) -> None:
         if isinstance(value, dict) and value and len(path) < 3:
             for name in sorted(value):
                 walk(value[name], (*path, name))
         else:
-            found.append(".".join(path))
+            paths.append(".".join(path))
 
     walk(patch, ())
-    return ", ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+    return ", ".join(paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")

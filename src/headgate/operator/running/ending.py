@@ -13,12 +13,12 @@ async def end(tasks: Iterable[asyncio.Task[Any]]) -> None:
     They are waited for and not awaited: whoever waits may be cancelled meanwhile, and must not take that for the end of
     the tasks and go on as if nobody had asked it to stop.
     """
-    found = tuple(tasks)
-    for task in found:
+    waited_for = tuple(tasks)
+    for task in waited_for:
         task.cancel()
-    if not found:
+    if not waited_for:
         return
-    done, _ = await asyncio.wait(found)
+    done, _ = await asyncio.wait(waited_for)
     for task in done:
         if not task.cancelled():
             task.exception()

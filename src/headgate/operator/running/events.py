@@ -54,8 +54,8 @@ class EventRecorder:
         self._waiting: asyncio.Queue[ObjectEvent] = asyncio.Queue(MOST_WAITING)
         self._recorded: dict[str, Instant] = {}
 
-    def tell(self, told: ObjectEvent) -> None:
-        name = _name(told)
+    def tell(self, event: ObjectEvent) -> None:
+        name = _name(event)
         now = self._clock()
         if now - self._recorded.get(name, -SAME_WITHIN) < SAME_WITHIN:
             return
@@ -64,28 +64,28 @@ class EventRecorder:
         if len(self._recorded) > MOST_REMEMBERED:
             del self._recorded[next(iter(self._recorded))]
         try:
-            self._waiting.put_nowait(told)
+            self._waiting.put_nowait(event)
         except asyncio.QueueFull:
-            logger.warning("an event is lost, too many wait: %s", told.message)
+            logger.warning("an event is lost, too many wait: %s", event.message)
 
     async def run(self) -> None:
         while True:
-            told = await self._waiting.get()
+            event = await self._waiting.get()
             try:
-                await self._write(told)
+                await self._write(event)
             except ApiError as error:
                 logger.info("an event was not written: %s", error)
 
-    async def _write(self, told: ObjectEvent) -> None:
-        name, moment = _name(told), instants.show_to_the_second(self._clock())
-        namespace = told.about.namespace or "default"
+    async def _write(self, event: ObjectEvent) -> None:
+        name, moment = _name(event), instants.show_to_the_second(self._clock())
+        namespace = event.about.namespace or "default"
         try:
-            await self._client.create(EVENTS, self._document(told, name, namespace, moment))
+            await self._client.create(EVENTS, self._document(event, name, namespace, moment))
         except AlreadyExistsError:
             await self._client.patch(EVENTS, name, namespace, {"lastTimestamp": moment})
 
-    def _document(self, told: ObjectEvent, name: str, namespace: str, moment: str) -> Document:
-        about = told.about
+    def _document(self, event: ObjectEvent, name: str, namespace: str, moment: str) -> Document:
+        about = event.about
         regarding = {
             "apiVersion": about.api_version,
             "kind": about.kind,
@@ -98,9 +98,9 @@ class EventRecorder:
             "kind": "Event",
             "metadata": {"name": name, "namespace": namespace},
             "involvedObject": regarding,
-            "type": told.weight,
-            "reason": str(told.reason),
-            "message": told.message[:_LONGEST_MESSAGE],
+            "type": event.weight,
+            "reason": str(event.reason),
+            "message": event.message[:_LONGEST_MESSAGE],
             "source": {"component": self._component},
             "reportingComponent": self._component,
             "reportingInstance": self._identity[:128],
@@ -110,11 +110,11 @@ class EventRecorder:
         }
 
 
-def _name(told: ObjectEvent) -> str:
+def _name(event: ObjectEvent) -> str:
     """The same sentence about the same object is the same event, whoever says it."""
-    text = "\n".join((told.about.uid, told.weight, told.reason, told.message))
+    text = "\n".join((event.about.uid, event.weight, event.reason, event.message))
     digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-    return f"{told.about.name[:200].rstrip('.-')}.{digest}"
+    return f"{event.about.name[:200].rstrip('.-')}.{digest}"
 
 
 def of_conditions(about: Object, status: Mapping[str, Any]) -> ObjectEvent | None:
@@ -123,9 +123,9 @@ def of_conditions(about: Object, status: Mapping[str, Any]) -> ObjectEvent | Non
     before = {_type(each): (each.get("status"), each.get("reason")) for each in _conditions(about.status)}
     news: dict[str, WrittenReason] = {}
     for each in _conditions(status):
-        said, message = (each.get("status"), each.get("reason")), str(each.get("message") or "")
+        state, message = (each.get("status"), each.get("reason")), str(each.get("message") or "")
         was = before.get(_type(each), ("True", None))
-        is_news = was != said and (said[0] != "True" or was[0] != "True")
+        is_news = was != state and (state[0] != "True" or was[0] != "True")
         if is_news and message and each.get("reason"):
             news.setdefault(message, WrittenReason(str(each["reason"])))
     if not news:
@@ -138,5 +138,5 @@ def _type(condition: Mapping[str, Any]) -> str:
 
 
 def _conditions(status: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = status.get("conditions")
-    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
+    listed = status.get("conditions")
+    return [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []

@@ -49,17 +49,17 @@ class ObjectFeed:
     def read_document(self, item: Object, document: Document) -> None:
         """Remembers which fields were applied by whom."""
         for manager in self._managers:
-            found = managed_fields.applied_by(document, manager)
-            if found:
-                text = _ENCODER.encode(found)
+            applied = managed_fields.applied_by(document, manager)
+            if applied:
+                text = _ENCODER.encode(applied)
                 self._fields[manager, item.key] = self._texts.setdefault(text, text)
             else:
                 self._fields.pop((manager, item.key), None)
 
     def fields(self, manager: str, key: Key) -> Fields:
         text = self._fields.get((manager, key))
-        found: dict[str, Any] = {} if text is None else msgspec.json.decode(text)
-        return found
+        fields: dict[str, Any] = {} if text is None else msgspec.json.decode(text)
+        return fields
 
     def observe(self, change: ObjectChange) -> None:
         key = change.object.key

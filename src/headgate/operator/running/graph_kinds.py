@@ -37,11 +37,11 @@ def spoken_of(spec: Mapping[str, Any]) -> Iterator[KindName]:
 
 def of_definition(definition: Object, graph_revisions: Iterator[Object]) -> dict[KindName, None]:
     """Also of what it said before: instances may be on that still."""
-    found = dict.fromkeys(spoken_of(definition.spec))
+    kinds = dict.fromkeys(spoken_of(definition.spec))
     for item in graph_revisions:
         if item.labels.get(labels.DEFINITION_NAME) == definition.name:
-            found |= dict.fromkeys(spoken_of(revisions.graph_from_object(item).spec))
-    return found
+            kinds |= dict.fromkeys(spoken_of(revisions.graph_from_object(item).spec))
+    return kinds
 
 
 class LearntKinds:
@@ -61,9 +61,9 @@ class LearntKinds:
         if not missing:
             return False, False
         answer = await self._schemas.kinds(missing)
-        found = {each: kind for each in missing if (kind := answer.find(*each)) is not None}
-        self._kinds |= found
-        return bool(found), bool(answer.unpublished)
+        learnt = {each: kind for each in missing if (kind := answer.find(*each)) is not None}
+        self._kinds |= learnt
+        return bool(learnt), bool(answer.unpublished)
 
     def forget(self, group: str, kind: str) -> bool:
         """Its schema is another now."""

@@ -63,13 +63,13 @@ class LiveGraphController(GraphController):
         if before is not None and before.resource_version == item.resource_version:
             # It was as it should be, in the server's own notation. Nobody tells of a write that changed nothing, so
             # its instance is looked at again: it waited for this.
-            for key in self._instance_with(item):
+            for key in self.concerned.instance_with(item):
                 self._enqueue(key)
             if item.kind == CRD_KIND and labels.DEFINITION_NAME in item.labels:
                 self._enqueue(accepted_graphs.request_for(item.labels[labels.DEFINITION_NAME]))
         if item.kind != CRD_KIND and before is not None and not _was_ours(before):
             message = f"{item.kind} {item.name} was there already, was nobody's, and belongs to it now"
-            for key in self._instance_with(item):
+            for key in self.concerned.instance_with(item):
                 instance = self._cache.get(key)
                 if instance is not None:
                     self._recorder.tell(ObjectEvent(instance, "Warning", Reason.TAKEN_OVER, message))
@@ -239,7 +239,7 @@ class GraphPreparation:
         """Something of an instance, or an instance that has not gone yet."""
         is_brought = (group, kind) in served_kinds.by_definition(cache)
         return any(
-            self.controller.is_part(item) or (is_brought and labels.FINALIZER in item.finalizers)
+            self.controller.concerned.is_part(item) or (is_brought and labels.FINALIZER in item.finalizers)
             for item in cache.of_kind(group, kind)
         )
 

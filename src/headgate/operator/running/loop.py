@@ -209,7 +209,7 @@ class ControllerLoop(Generic[PlanT]):
                 await self._not_written(request, *untaken)
                 return
         for taken_back in self.runner.written(request):
-            if await self._one(taken_back) is None:
+            if await self._write_action(taken_back) is None:
                 self.runner.queue.add(request)
             else:
                 self.runner.failed(request, self._clock())
@@ -226,17 +226,17 @@ class ControllerLoop(Generic[PlanT]):
             part = batch[start : start + MOST_AT_ONCE]
             seen = [self._before(request, action) for action in part]
             if len(part) == 1:
-                found: list[Untaken | None] = [await self._one(part[0])]
+                problems: list[Untaken | None] = [await self._write_action(part[0])]
             else:
-                found = await asyncio.gather(*(self._one(action) for action in part))
-            for action, before, error in zip(part, seen, found, strict=True):
-                if error is None and before is not None and isinstance(action, UpdateStatus):
-                    told = events.of_conditions(before, action.status)
-                    if told is not None:
-                        self._recorder.tell(told)
-            for action, error in zip(part, found, strict=True):
-                if error is not None:
-                    return action, error
+                problems = await asyncio.gather(*(self._write_action(action) for action in part))
+            for action, before, problem in zip(part, seen, problems, strict=True):
+                if problem is None and before is not None and isinstance(action, UpdateStatus):
+                    event = events.of_conditions(before, action.status)
+                    if event is not None:
+                        self._recorder.tell(event)
+            for action, problem in zip(part, problems, strict=True):
+                if problem is not None:
+                    return action, problem
         return None
 
     def _before(self, request: Key, action: Action) -> Object | None:
@@ -245,7 +245,7 @@ class ControllerLoop(Generic[PlanT]):
         is_about = isinstance(action, UpdateStatus) and action.key == request
         return self.runner.cache.get(request) if is_about else None
 
-    async def _one(self, action: Action) -> Untaken | None:
+    async def _write_action(self, action: Action) -> Untaken | None:
         try:
             await port.write(self._writer, action)
         except (Conflict, WriteRefused) as problem:
@@ -263,8 +263,8 @@ class ControllerLoop(Generic[PlanT]):
         if about is not None and not refusals.is_for_news(problem) and not isinstance(problem, NotNow):
             message = f"a write was refused: {problem}"
             self._recorder.tell(ObjectEvent(about, "Warning", Reason.WRITE_REFUSED, message))
-        for told in self.runner.not_written(request, action, problem, self._clock()):
-            await self._one(told)
+        for status_write in self.runner.not_written(request, action, problem, self._clock()):
+            await self._write_action(status_write)
 
     def _announce(self, announced: Iterable[Announced]) -> None:
         for each in announced:

@@ -86,11 +86,11 @@ class OperatorMeter:
         """What was found of one object, instead of what was found of it before."""
         level = _LEVELS[controller]
         before = self._waiting.pop((level, request), Occurrences[Reason]())
-        found = Occurrences(reasons)
-        if found:
-            self._waiting[level, request] = found
-        for reason in before.keys() | found.keys():
-            self._units_waiting.labels(level, reason.value).inc(found[reason] - before[reason])
+        occurrences = Occurrences(reasons)
+        if occurrences:
+            self._waiting[level, request] = occurrences
+        for reason in before.keys() | occurrences.keys():
+            self._units_waiting.labels(level, reason.value).inc(occurrences[reason] - before[reason])
 
     def leads(self, is_leader: bool) -> None:
         """Who begins counts anew, and who ends knows nothing of what waits any more."""

@@ -70,8 +70,8 @@ class Operator:
 
     def problems(self) -> list[str]:
         """A candidate that waits for its turn is ready."""
-        found = self._term.problems() if self._term is not None else []
-        return [*found, *(self.webhooks.problems() if self.webhooks is not None else ())]
+        problems = self._term.problems() if self._term is not None else []
+        return [*problems, *(self.webhooks.problems() if self.webhooks is not None else ())]
 
     async def run(self) -> None:
         """Until it is cancelled; the leadership is given back then."""

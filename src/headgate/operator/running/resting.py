@@ -89,9 +89,9 @@ class _Roll:
 
 def _is_settled(status: Mapping[str, Any]) -> bool:
     """Whether all of its conditions hold. Others go by that, so it is told at once."""
-    found = status.get("conditions")
-    return isinstance(found, list) and all(
-        isinstance(each, Mapping) and each.get("status") == "True" for each in found
+    listed = status.get("conditions")
+    return isinstance(listed, list) and all(
+        isinstance(each, Mapping) and each.get("status") == "True" for each in listed
     )
 
 

@@ -80,9 +80,9 @@ class RetiredRevisions:
             return
         waiting, self._waiting, self._first = self._waiting, {}, None
         for (namespace, number), items in waiting.items():
-            found = list(items.values())
-            for start in range(0, len(found), MOST):
-                await self._remove(namespace, number, found[start : start + MOST])
+            due = list(items.values())
+            for start in range(0, len(due), MOST):
+                await self._remove(namespace, number, due[start : start + MOST])
 
     async def _remove(self, namespace: str, number: str, items: list[Object]) -> None:
         """By instance and number: an instance gives a number once, so nothing that came later is meant."""

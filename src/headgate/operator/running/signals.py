@@ -36,9 +36,9 @@ class ClusterSignals:
         self._take(next(iter(items), None))
 
     def _take(self, item: Object | None) -> None:
-        found = {} if item is None else read(item)
-        if found != self.values:
-            self.values = found
+        values = {} if item is None else read(item)
+        if values != self.values:
+            self.values = values
             self._changed()
 
 
@@ -50,7 +50,7 @@ def read(item: Object) -> dict[str, object]:
 def _value(text: object) -> object:
     """`true`, `3` and `"3"` are what they are in JSON; any other text is itself."""
     try:
-        found: object = json.loads(str(text))
+        value: object = json.loads(str(text))
     except (ValueError, RecursionError):
         return str(text)
-    return found
+    return value

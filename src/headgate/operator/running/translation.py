@@ -56,8 +56,8 @@ def _owner(
     version = owner_version(owner, namespace)
     if version is None:
         return {}
-    found: Document = {"apiVersion": version, "kind": owner.kind, "name": owner.name, "uid": owner.uid}
-    return {**found, "controller": True, "blockOwnerDeletion": True} if is_controller else found
+    reference: Document = {"apiVersion": version, "kind": owner.kind, "name": owner.name, "uid": owner.uid}
+    return {**reference, "controller": True, "blockOwnerDeletion": True} if is_controller else reference
 
 
 def difference(seen: Any, wanted: Any) -> Any:

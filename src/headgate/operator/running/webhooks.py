@@ -53,14 +53,14 @@ class AdmissionFacts:
         """Of a review as it came: what is wrong with it is for others to say. Raises ApiError."""
         request = _map(_map(review).get("request"))
         kind, operation = _map(request.get("kind")).get("kind"), request.get("operation")
-        found: list[Object] = []
+        items: list[Object] = []
         if kind == model.KIND and operation == "CREATE":
-            found = await self._all(_resource(workloads.SET), str(request.get("namespace") or ""))
+            items = await self._all(_resource(workloads.SET), str(request.get("namespace") or ""))
         elif kind == definition.KIND:
-            found = await self._all(_resource(graphs.DEFINITION), "")
+            items = await self._all(_resource(graphs.DEFINITION), "")
             for key in ("object", "oldObject"):
-                found += await self._kind_of(_map(_map(request.get(key)).get("spec")), operation == "DELETE")
-        return Surroundings(ListedObjects(found))
+                items += await self._kind_of(_map(_map(request.get(key)).get("spec")), operation == "DELETE")
+        return Surroundings(ListedObjects(items))
 
     async def _all(self, resource: ApiResource, namespace: str) -> list[Object]:
         page = await self._client.list(resource, namespace)
@@ -73,10 +73,10 @@ class AdmissionFacts:
         if not kind:
             return []
         try:
-            found = objects.read(await self._client.get(_CRDS, f"{plural}.{group}"), _CRDS)
+            crd = objects.read(await self._client.get(_CRDS, f"{plural}.{group}"), _CRDS)
             version = str(_map(spec.get("schema")).get("apiVersion") or "")
             instances = ApiResource(group, version, kind, plural)
-            return [found, *(await self._all(instances, "") if with_instances else ())]
+            return [crd, *(await self._all(instances, "") if with_instances else ())]
         except NotFoundError:
             return []
 

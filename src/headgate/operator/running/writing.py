@@ -278,8 +278,8 @@ class ObjectWriter:
         kinds = self._watched.of_kind(owner.kind)
         for resource in kinds:
             place = namespace if resource.is_namespaced else ""
-            found = self._heard.get(Key(resource.group, resource.kind, place, owner.name))
-            if found is not None and found.uid == owner.uid:
+            heard = self._heard.get(Key(resource.group, resource.kind, place, owner.name))
+            if heard is not None and heard.uid == owner.uid:
                 return resource.api_version
         return kinds[0].api_version if len(kinds) == 1 else None
 

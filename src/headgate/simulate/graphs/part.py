@@ -213,7 +213,7 @@ class GraphPart:
             return self._cluster.explain(question, now)
         plan = self._controller.plan_of(request, now, self._controller.planner_cache)
         if plan is None:
-            raise Rejected([Problem("", f"{subject} is not there")])
+            raise Rejected([Problem("definition", f"{subject} is not there")])
         lines = tuple(
             ExplainedLine(
                 line.node if line.item and line.node else None,
@@ -250,9 +250,15 @@ class GraphPart:
             and namespace in (None, item.namespace)
             and self._admission.graph_for(item.api_version, item.kind) is not None
         ]
-        if len(matching) != 1:
-            raise Rejected([Problem("instance", f"{name} is there {len(matching)} times; say the namespace")])
-        return matching[0]
+        if len(matching) == 1:
+            return matching[0]
+        if not matching:
+            raise Rejected([Problem("instance", f"instance {name} is not there")])
+        places = ", ".join(sorted(f"{key.kind} in {key.namespace or 'no namespace'}" for key in matching))
+        message = f"instance {name} is there {len(matching)} times: {places}"
+        if len({key.namespace for key in matching}) > 1:
+            message += "; say the namespace"
+        raise Rejected([Problem("instance", message)])
 
     def snapshot(self, now: Instant) -> Iterable[dict[str, Any]]:
         """Everything on the cluster is in the snapshot of the cluster."""

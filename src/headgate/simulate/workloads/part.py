@@ -190,7 +190,10 @@ class ClusterPart:
         if isinstance(status, dict):
             self.store.update_status(old.key, old.uid, document["status"], now, _USER)
 
-    def find(self, kind: str, name: str, api_version: str | None, namespace: str | None) -> Object:
+    def find(
+        self, kind: str, name: str, api_version: str | None, namespace: str | None, field: str = "name"
+    ) -> Object:
+        """`field` is where the name was given."""
         objects = [
             item
             for item in self.store
@@ -203,19 +206,19 @@ class ClusterPart:
         if len(objects) == 1:
             return objects[0]
         if not objects:
-            raise Rejected([Problem("name", f"{kind} {name} is not there")])
+            raise Rejected([Problem(field, f"{kind} {name} is not there")])
         places = ", ".join(sorted(f"{item.api_version} in {item.namespace}" for item in objects))
         raise Rejected(
             [
                 Problem(
-                    "name",
+                    field,
                     f"{kind} {name} is there {len(objects)} times: {places}; say apiVersion or namespace",
                 )
             ]
         )
 
-    def _find_set(self, name: str, namespace: str | None) -> Object:
-        return self.find("PodCliqueSet", name, None, namespace)
+    def _find_set(self, name: str, namespace: str | None, field: str = "name") -> Object:
+        return self.find("PodCliqueSet", name, None, namespace, field)
 
     def _chosen(
         self, payload: steps.KillPodStep | steps.EndPodStep, *, is_forced: bool = False
@@ -285,7 +288,7 @@ class ClusterPart:
         return all(self.workloads.convergence().values())
 
     def explain(self, question: steps.ExplainStep, now: Instant) -> Explained:
-        item = self._find_set(question.workload or "", question.namespace)
+        item = self._find_set(question.workload or "", question.namespace, "workload")
         return operations.explained(item, self._tree(item, now), now)
 
     def explain_object(self, item: Object, now: Instant) -> ExplanationTree | None:
