@@ -139,14 +139,19 @@ def _passed_over_verdicts(state: State, target: Target, site: Site, now: Instant
         return
     for version in collecting.passed_over(state, site, target)[: target_states.CANDIDATES_AT_MOST]:
         yield from _version_verdicts(state, target, site, version, now)
-        verdict = _passed_over_verdict(site, target, version, newest)
+        verdict = _passed_over_verdict(state, site, target, version, newest)
         yield version, GateResult(site.rule, site.rule.kind, verdict)
 
 
 def _passed_over_verdict(
-    site: Site, target: Target, version: VersionNode, newest: VersionNode
+    state: State, site: Site, target: Target, version: VersionNode, newest: VersionNode
 ) -> decisions.Verdict:
-    subject = f"{target.deployment.name} {version.tag} opens no window: {newest.tag}, which is newer,"
+    subject = f"{target.deployment.name} {version.tag} opens no window:"
+    if version is newest:
+        became = _what_became_of(state, target, version)
+        message = f"{subject} it was locked here, as a hook then, and {became}; {_TRIED_AGAIN}"
+        return decisions.pending(Reason.CYCLE_FAILED, message, passed_over=newest.tag)
+    subject = f"{subject} {newest.tag}, which is newer,"
     for group in site.groups():
         member = group.member(target.deployment.name)
         if member is not None and member.version == newest.id and member.state in MEMBER_UNDER_WAY:
