@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 
 import msgspec
@@ -23,6 +22,7 @@ from headgate.fleet.cycles import (
 from headgate.fleet.cycles.choosing import Choices
 from headgate.fleet.engine import (
     explain_attempts,
+    explain_kept,
     explain_rollbacks,
     explain_slots,
     explain_windows,
@@ -44,7 +44,7 @@ _TRIED_AGAIN = "it is tried again when an operator retries it, or by the next gr
 def of_member(state: State, target: Target, site: Site, now: Instant) -> Iterator[JudgedVersion]:
     seen: set[str] = set()
     if not site.is_home_of(target):
-        yield from _kept_verdicts(state, target, site, now)
+        yield from explain_kept.verdicts_of(state, target, site, now)
     for group in site.groups():
         member = group.member(target.deployment.name)
         locked = state.version(member.version) if member is not None else None
@@ -191,35 +191,6 @@ def _how_it_ended(given_up: GivenUp) -> str:
             return f"was rolled back ({given_up.reason})"
         case "left":
             return f"let it go ({given_up.reason})"
-
-
-def _kept_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[JudgedVersion]:
-    """Its rules have let it go, but it stays until the cycle that it is a member of has ended."""
-    group = site.executing
-    if group is None:
-        return
-    waiting: list[VersionNode | None] = list(
-        itertools.islice(target_states.ahead_of(state, target), target_states.CANDIDATES_AT_MOST)
-    )
-    if target.record.rollback_to is not None:
-        waiting = [state.version(target.record.rollback_to)]
-    elif target.record.ordered == "redeploy" or (
-        not waiting and target_states.has_changed_values(state, target)
-    ):
-        waiting = [candidates.deployed_version(state, target)]
-    for version in waiting:
-        message = f"waits for the end of group {group.id}, which is {_how_it_is(group, now)}"
-        yield (
-            version,
-            GateResult(site.rule, site.rule.kind, decisions.pending(Reason.AWAITING_CYCLE, message)),
-        )
-
-
-def _how_it_is(group: Group, now: Instant) -> str:
-    if group.status != "failed":
-        return group.status
-    since = instants.show_to_the_second(group.failed_at or now)
-    return f"failed since {since} ({group.reason}) until an operator retries, skips a member, or aborts"
 
 
 def _verdicts_of_member(
