@@ -298,7 +298,7 @@ def _back_sentence(state: State, target: Target, site: Site, group: Group) -> st
     left = [m for m in group_rollbacks.affected(state, site, group) if m.state != "rolledBack"]
     own = next(member for member in left if member.deployment == target.deployment.name)
     after = ordering.downstream_first(state, site, group, [member.deployment for member in left])
-    behind = ", ".join(after[own.deployment])
+    behind = ", ".join(member.deployment for member in left if member.deployment in after[own.deployment])
     turn = f" after {behind}" if behind else ""
     if running.goes_back_again(state, own):
         turn += f" ({evidence.of_job(state.jobs[own.attempts[-1]])})"
