@@ -34,6 +34,7 @@ _SLOW = (
     "docs/test_following.py",
     "docs/test_service.py",
     "runtime/test_outages.py",
+    "simulate/test_hash_seeds.py",
     "store/test_failing_databases.py",
     "store/test_processes.py",
 )

@@ -1,21 +1,24 @@
 import { expect, test } from "vitest";
-import type { Group, LiveEvent, ReasonGroup, SeenTarget } from "../api/types";
+import type { AwaitedApproval, Group, LiveEvent, ReasonGroup, SeenTarget } from "../api/types";
 import { changesNeed, heldBack, placeFailed, stuck } from "./needed";
 
 const reason = (state: string, targets: string[], more: object = {}): ReasonGroup => ({ environment: "prod", state, type: null, blocked: 1, targets, ...more }) as ReasonGroup;
+const api = (...reasons: ReasonGroup[]): { deployment: string; reasons: ReasonGroup[]; approvals: AwaitedApproval[] } => ({ deployment: "api", reasons, approvals: [] });
 const seen = (...rows: [string, string][]): Map<string, SeenTarget> => new Map(rows.map(([name, state]) => [name, { name, state } as SeenTarget]));
 
 test("a failed target outside of a cycle needs a person, and one inside is told by its cycle", () => {
   const groups = [{ environment: "prod", resource: "n2", members: [{ deployment: "api" }] }] as Group[];
   const targets = seen(["api/prod/n1", "failed"], ["api/prod/n2", "failed"]);
   const [outside, inside] = [reason("failed", ["api/prod/n1"]), reason("failed", ["api/prod/n2"])];
-  expect(stuck("api", [outside, inside], groups, targets)).toEqual([outside]);
+  expect(stuck(api(outside, inside), groups, targets)).toEqual([outside]);
 });
 
 test("votes and freezes have lines of their own, and what has moved on is no longer told", () => {
   const targets = seen(["api/prod/n1", "waiting"], ["api/prod/n2", "frozen"], ["api/prod/n3", "running"]);
-  const told = [reason("waiting", ["api/prod/n1"], { type: "approval" }), reason("frozen", ["api/prod/n2"]), reason("failed", ["api/prod/n3"])];
-  expect(stuck("api", told, [], targets)).toEqual([]);
+  const rule = { policy: "careful", rule: "scopedVersion[0]", version: "v2" };
+  const told = [reason("waiting", ["api/prod/n1"], { type: "scopedVersion", ...rule }), reason("frozen", ["api/prod/n2"]), reason("failed", ["api/prod/n3"])];
+  const approvals = [{ environment: "prod", ...rule } as AwaitedApproval];
+  expect(stuck({ ...api(...told), approvals }, [], targets)).toEqual([]);
 });
 
 test("only jobs that went wrong ask for somebody", () => {
@@ -28,7 +31,7 @@ test("who waits for a failed cycle is told with it, and needs nobody twice", () 
   const waits = reason("waiting", ["api/prod/n2"], { count: 7, actions: [{ command: "headgate retry --group g1" }] });
   const other = reason("waiting", ["api/prod/n3"], { count: 1, actions: [{ command: "headgate resume few" }] });
   const targets = seen(["api/prod/n2", "waiting"], ["api/prod/n3", "waiting"]);
-  expect(stuck("api", [waits, other], groups, targets)).toEqual([other]);
+  expect(stuck(api(waits, other), groups, targets)).toEqual([other]);
   expect(heldBack([waits, other], groups)).toBe(7);
 });
 

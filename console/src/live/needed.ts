@@ -55,9 +55,11 @@ export function heldBack(reasons: ReasonGroup[], groups: Group[]): number {
 }
 
 /** Reasons that only a person ends and that are said nowhere else: votes, freezes and failed cycles have lines of their own. */
-export function stuck(deployment: string, reasons: ReasonGroup[], groups: Group[], targets: ReadonlyMap<string, SeenTarget>): ReasonGroup[] {
+export function stuck({ deployment, reasons, approvals }: Pick<DeploymentExplanation, "deployment" | "reasons" | "approvals">, groups: Group[], targets: ReadonlyMap<string, SeenTarget>): ReasonGroup[] {
   const isInFailedCycle = (name: string): boolean =>
     groups.some((group) => name === `${deployment}/${group.environment}/${group.resource}` && group.members.some((member) => member.deployment === deployment));
   const isStill = (reason: ReasonGroup): boolean => reason.targets.some((name) => targets.get(name)?.state === reason.state && !isInFailedCycle(name));
-  return reasons.filter((reason) => reason.blocked > 0 && reason.state !== "frozen" && reason.type !== "approval" && isStill(reason) && !(reason.state === "waiting" && isBecauseOf(reason, groups)));
+  const isOfVotes = (reason: ReasonGroup): boolean =>
+    approvals.some((one) => one.environment === reason.environment && one.version === reason.version && one.policy === reason.policy && one.rule === reason.rule);
+  return reasons.filter((reason) => reason.blocked > 0 && reason.state !== "frozen" && !isOfVotes(reason) && isStill(reason) && !(reason.state === "waiting" && isBecauseOf(reason, groups)));
 }

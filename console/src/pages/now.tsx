@@ -111,7 +111,7 @@ function useNeeds(lines: Line[]): Needs {
     error: failed.error ?? asked.error ?? asked.data?.refusal,
     cycles,
     heldBack: known.reduce((sum, one) => sum + heldBack(one.reasons, cycles), 0),
-    stuck: known.flatMap((one) => stuck(one.deployment, one.reasons, cycles, tables.targets).map((reason) => ({ deployment: one.deployment, reason }))),
+    stuck: known.flatMap((one) => stuck(one, cycles, tables.targets).map((reason) => ({ deployment: one.deployment, reason }))),
     votes: known.flatMap((one) => one.approvals.map((vote_) => ({ ...vote_, deployment: one.deployment }))),
   };
 }

@@ -352,7 +352,7 @@ class GraphNoGateSkipped(NoGateSkipped, GraphPromise):
     def _check_dependencies(
         self, state: NodeState, by_id: dict[str, NodeState], granted: list[NodeUnit], now: Instant
     ) -> None:
-        for name in state.node.depends_on:
+        for name in sorted(state.node.depends_on):
             other = by_id.get(name)
             if other is None or other.is_excluded:
                 continue

@@ -107,6 +107,18 @@ def test_a_vote_is_asked_for_whatever_else_holds_it(client: Client) -> None:
     assert asked() == []
 
 
+def test_votes_for_a_scoped_version_are_asked_for_where_they_can_help(client: Client) -> None:
+    def asked() -> list[tuple[str, str, int]]:
+        found = client.get("/v1/deployments/api/explain").json["approvals"]
+        return [(one["version"], one["rule"], one["count"]) for one in found]
+
+    fleet.put(client, "policies", "careful", rules=[{"name": "few", "scopedVersion": {"requireApprovals": 1}}])
+    fleet.publish(client, "v2", targetSelector="resource.name == 'node-1'")
+    assert asked() == [("v2", "few", 1)]
+    fleet.put(client, "policies", "careful", rules=[{"name": "few", "scopedVersion": {"allow": False}}])
+    assert asked() == []
+
+
 def test_a_skip_opens_a_gate_for_what_it_names(client: Client) -> None:
     body = {"rule": "yes", "deployment": "api", "tag": "v1", "resource": "node-2", "reason": "urgent"}
     skip = client.post("/v1/skips", body)

@@ -128,6 +128,15 @@ def passed_over(state: State, site: Site, target: Target) -> list[VersionNode]:
     ]
 
 
+def missed_as_a_hook(state: State, target: Target) -> VersionNode | None:
+    """What was locked last, while the member was a hook, and has not run: no next cycle brings it by itself any more."""
+    site, name = target.site, target.deployment.name
+    if site is None or name in shape.of_site(site).hooks:
+        return None
+    newest = state.version(site.record.watermarks.get(name))
+    return newest if newest is not None and newest in passed_over(state, site, target) else None
+
+
 def _is_new_way_back(
     site: Site, target: Target, deployed: VersionNode, version: VersionNode, watermark: VersionNode | None
 ) -> bool:

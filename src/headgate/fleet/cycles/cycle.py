@@ -337,7 +337,7 @@ def _give_up(state: State, site: Site, group: Group, member: Member, job: Job, n
         fires
         and group.phase == "forward"
         and group.status != "failed"
-        and group_rollbacks.begin(state, site, group, member, evidence.cause_of_rollback(job), now)
+        and group_rollbacks.begin(state, site, group, member, jobs.cause_of_rollback(state, target, job), now)
     ):
         return
     _fail(state, group, now, f"{member.deployment} {evidence.of_job(job)}")
@@ -370,7 +370,7 @@ def roll_back_what_was_marked(state: State, site: Site, group: Group, now: Insta
         if target is None or last is None or group.phase != "forward":
             continue
         if jobs.is_to_go_back(state, target, last) and group_rollbacks.begin(
-            state, site, group, member, evidence.cause_of_rollback(last), now
+            state, site, group, member, jobs.cause_of_rollback(state, target, last), now
         ):
             group.failed_at = None
             group.stuck = False

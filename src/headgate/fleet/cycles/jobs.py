@@ -212,7 +212,9 @@ def _out_of_attempts(state: State, target: Target, job: Job, now: Instant, why_n
     if job.kind == "rollback":
         return
     if fires_rollback(target, job.status, verification_failed=False) or is_to_go_back(state, target, job):
-        order_rollback(state, target, job.version, target.record.proven, evidence.cause_of_rollback(job))
+        order_rollback(
+            state, target, job.version, target.record.proven, cause_of_rollback(state, target, job)
+        )
 
 
 def retry_plan(state: State, target: Target, attempts: list[str]) -> retry.RetryPlan:
@@ -233,6 +235,19 @@ def is_to_go_back(state: State, target: Target, job: Job) -> bool:
     """Who rejected the version has asked for it: also where it failed, because what it has left is not what ran before."""
     version = state.version(job.version)
     return version is not None and version.goes_back and target.record.deployed != job.version
+
+
+def cause_of_rollback(state: State, target: Target, job: Job) -> str:
+    """What sends the version back: that somebody marked it, where the failure alone would not have, or not yet."""
+    version = state.version(job.version)
+    rejection = version.object.rejection if version is not None and version.goes_back else None
+    if version is None or rejection is None:
+        return evidence.cause_of_rollback(job)
+    is_marked_since = job.completed_at is not None and rejection.at >= job.completed_at
+    verification_failed = job.verification == "failed"
+    if not is_marked_since and fires_rollback(target, job.status, verification_failed=verification_failed):
+        return evidence.cause_of_rollback(job)
+    return rejecting.sentence(version)
 
 
 def given_up(state: State, target: Target, job: Job, now: Instant, why_no_more: str = "") -> None:

@@ -43,7 +43,7 @@ def lock(
     ]
     if superseded is not None and _goes_alone(state, site, group) and not superseded.without_window:
         for old in superseded.members:
-            if old.kind == "deploy" and old.state == "waiting":
+            if old.kind in ("deploy", "hook") and old.state == "waiting":
                 unlock(state, site, old)
     elif superseded is not None:
         _carry_over(state, site, superseded, group)
@@ -51,11 +51,10 @@ def lock(
             clock_start = superseded.clock_start
         ready_at = superseded.ready_at or now
         group.without_window = group.without_window and superseded.without_window
-    for name, version in locks.items():
+    for name, version in {**locks, **hooks}.items():
         member = group.member(name)
         assert member is not None
-        member.watermark_before = site.record.watermarks.get(name)
-        _note_lock(state, site, name, version)
+        _note_lock(state, site, member, version)
         giving_up.taken_up(state, site, name, version.id)
     for member in group.members:
         if member.state == "waiting" and member.kind in ("variable", "redeploy"):
@@ -109,8 +108,11 @@ def _is_behind_what_was_rejected(state: State, site: Site, member: Member) -> bo
     return runs is not None and version is not None and runs.goes_back and version.sort_key < runs.sort_key
 
 
-def _note_lock(state: State, site: Site, name: str, version: VersionNode) -> None:
-    """From here on the version is not new in this site."""
+def _note_lock(state: State, site: Site, member: Member, version: VersionNode) -> None:
+    """From here on the version is not new in this site: a hook's neither, which may be an ordinary member by the next
+    edit of the rule."""
+    name = member.deployment
+    member.watermark_before = site.record.watermarks.get(name)
     deployed = candidates.deployed_version(state, site.members[name])
     if deployed is not None and deployed.goes_back:
         site.record.backs[name] = (deployed.id, version.id)
@@ -167,7 +169,7 @@ def _carry_over(state: State, site: Site, superseded: Group, group: Group) -> No
             member.watermark_before = old.watermark_before
             member.state = "waiting"
             member.kind = old.kind
-        elif old.kind == "deploy":
+        elif old.kind in ("deploy", "hook"):
             unlock(state, site, old)
 
 
@@ -207,7 +209,7 @@ def drop_withdrawn(state: State, site: Site, group: Group, now: Instant, blocker
         why = withdrawn(state, target, member, now, blockers, is_started_hook=is_started and is_hook)
         is_not_ready = version is None or (not version.is_ready and not is_started)
         if is_hook and (why is not None or is_not_ready):
-            _take_newest_hook(state, target, group, member, now, blockers)
+            _take_newest_hook(state, site, target, group, member, now, blockers)
         elif version is None or why is not None:
             _drop(state, site, group, member, why or "", now)
             if member.kind == "rollback":
@@ -219,7 +221,7 @@ def drop_withdrawn(state: State, site: Site, group: Group, now: Instant, blocker
                 runs = state.tag(target.record.deployed)
                 _drop(state, site, group, member, f"{version.tag} is older than {runs}, which runs now", now)
             elif group.started_at is None:
-                _take_newest_hook(state, target, group, member, now, blockers)
+                _take_newest_hook(state, site, target, group, member, now, blockers)
 
 
 def drop_dependents(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
@@ -234,7 +236,7 @@ def drop_dependents(state: State, site: Site, group: Group, now: Instant, blocke
     for member in group.members if group.started_at is None else ():
         target = site.members.get(member.deployment)
         if target is not None and prerequisites.is_hook_lost(state, site, group, member):
-            _take_newest_hook(state, target, group, member, now, blockers)
+            _take_newest_hook(state, site, target, group, member, now, blockers)
 
 
 def withdrawn(
@@ -275,13 +277,23 @@ def _is_older_than_what_runs(state: State, target: Target, member: Member, versi
 
 
 def _take_newest_hook(
-    state: State, target: Target, group: Group, member: Member, now: Instant, blockers: Blockers
+    state: State,
+    site: Site,
+    target: Target,
+    group: Group,
+    member: Member,
+    now: Instant,
+    blockers: Blockers,
 ) -> None:
     version = choosing.newest_hook(state, target, now, blockers)
     wanted = version.id if version is not None else None
     if wanted != member.version:
+        unlock(state, site, member)
         member.version = wanted
         member.locked_at = now if version is not None else None
+        if version is not None:
+            _note_lock(state, site, member, version)
+            state.journal.changed("place", *site.key)
         state.journal.changed("group", group.id)
     if version is None:
         blockers.watch(wakes.versions(member.deployment))
@@ -314,6 +326,13 @@ def unlock(state: State, site: Site, member: Member) -> None:
     else:
         site.record.watermarks[member.deployment] = member.watermark_before
     state.journal.changed("place", *site.key)
+
+
+def unlock_hooks(state: State, site: Site, group: Group) -> None:
+    """Of a group that ends before it starts, and that nobody has decided against."""
+    for member in group.members:
+        if member.kind == "hook":
+            unlock(state, site, member)
 
 
 def mark_unchanged(state: State, site: Site, group: Group) -> None:

@@ -36,6 +36,7 @@ def try_to_join(state: State, site: Site, group: Group, now: Instant, blockers: 
         if member.role == "member" and member.state == "waiting" and not is_redeploy_of_unchanged:
             _join(state, site, host, member)
     site.waiting = None
+    locking.unlock_hooks(state, site, group)
     locking.end_unstarted(state, group, "merged", f"joined {host.id}", now, merged_into=host.id)
     state.journal.changed("group", host.id)
     state.waiting.touch(site)

@@ -262,6 +262,7 @@ def _tidy_waiting_group(state: State, site: Site, now: Instant, blockers: Blocke
     locking.drop_dependents(state, site, group, now, blockers)
     if not _has_changes(state, site, group):
         site.waiting = None
+        locking.unlock_hooks(state, site, group)
         locking.end_unstarted(state, group, "aborted", _why_nothing_is_left(group), now)
         _requeue(state, site)
         return

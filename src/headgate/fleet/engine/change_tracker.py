@@ -130,7 +130,7 @@ class ChangeTracker:
                 self._groups[key[1]] = None
             elif key[0] not in _RECORDS:
                 self._targets |= dict.fromkeys(_reached(state, key))
-                self._targets |= dict.fromkeys(self.tables[TARGETS].keys() - state.targets.keys())
+                self._targets |= dict.fromkeys(n for n in self.tables[TARGETS] if n not in state.targets)
                 self._budgets_may_differ = True
 
     def changes(

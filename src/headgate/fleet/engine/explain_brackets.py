@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 
 import msgspec
@@ -23,6 +22,7 @@ from headgate.fleet.cycles import (
 from headgate.fleet.cycles.choosing import Choices
 from headgate.fleet.engine import (
     explain_attempts,
+    explain_kept,
     explain_rollbacks,
     explain_slots,
     explain_windows,
@@ -44,7 +44,7 @@ _TRIED_AGAIN = "it is tried again when an operator retries it, or by the next gr
 def of_member(state: State, target: Target, site: Site, now: Instant) -> Iterator[JudgedVersion]:
     seen: set[str] = set()
     if not site.is_home_of(target):
-        yield from _kept_verdicts(state, target, site, now)
+        yield from explain_kept.verdicts_of(state, target, site, now)
     for group in site.groups():
         member = group.member(target.deployment.name)
         locked = state.version(member.version) if member is not None else None
@@ -139,14 +139,19 @@ def _passed_over_verdicts(state: State, target: Target, site: Site, now: Instant
         return
     for version in collecting.passed_over(state, site, target)[: target_states.CANDIDATES_AT_MOST]:
         yield from _version_verdicts(state, target, site, version, now)
-        verdict = _passed_over_verdict(site, target, version, newest)
+        verdict = _passed_over_verdict(state, site, target, version, newest)
         yield version, GateResult(site.rule, site.rule.kind, verdict)
 
 
 def _passed_over_verdict(
-    site: Site, target: Target, version: VersionNode, newest: VersionNode
+    state: State, site: Site, target: Target, version: VersionNode, newest: VersionNode
 ) -> decisions.Verdict:
-    subject = f"{target.deployment.name} {version.tag} opens no window: {newest.tag}, which is newer,"
+    subject = f"{target.deployment.name} {version.tag} opens no window:"
+    if version is newest:
+        became = _what_became_of(state, target, version)
+        message = f"{subject} it was locked here, as a hook then, and {became}; {_TRIED_AGAIN}"
+        return decisions.pending(Reason.CYCLE_FAILED, message, passed_over=newest.tag)
+    subject = f"{subject} {newest.tag}, which is newer,"
     for group in site.groups():
         member = group.member(target.deployment.name)
         if member is not None and member.version == newest.id and member.state in MEMBER_UNDER_WAY:
@@ -186,35 +191,6 @@ def _how_it_ended(given_up: GivenUp) -> str:
             return f"was rolled back ({given_up.reason})"
         case "left":
             return f"let it go ({given_up.reason})"
-
-
-def _kept_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[JudgedVersion]:
-    """Its rules have let it go, but it stays until the cycle that it is a member of has ended."""
-    group = site.executing
-    if group is None:
-        return
-    waiting: list[VersionNode | None] = list(
-        itertools.islice(target_states.ahead_of(state, target), target_states.CANDIDATES_AT_MOST)
-    )
-    if target.record.rollback_to is not None:
-        waiting = [state.version(target.record.rollback_to)]
-    elif target.record.ordered == "redeploy" or (
-        not waiting and target_states.has_changed_values(state, target)
-    ):
-        waiting = [candidates.deployed_version(state, target)]
-    for version in waiting:
-        message = f"waits for the end of group {group.id}, which is {_how_it_is(group, now)}"
-        yield (
-            version,
-            GateResult(site.rule, site.rule.kind, decisions.pending(Reason.AWAITING_CYCLE, message)),
-        )
-
-
-def _how_it_is(group: Group, now: Instant) -> str:
-    if group.status != "failed":
-        return group.status
-    since = instants.show_to_the_second(group.failed_at or now)
-    return f"failed since {since} ({group.reason}) until an operator retries, skips a member, or aborts"
 
 
 def _verdicts_of_member(
@@ -322,7 +298,7 @@ def _back_sentence(state: State, target: Target, site: Site, group: Group) -> st
     left = [m for m in group_rollbacks.affected(state, site, group) if m.state != "rolledBack"]
     own = next(member for member in left if member.deployment == target.deployment.name)
     after = ordering.downstream_first(state, site, group, [member.deployment for member in left])
-    behind = ", ".join(after[own.deployment])
+    behind = ", ".join(member.deployment for member in left if member.deployment in after[own.deployment])
     turn = f" after {behind}" if behind else ""
     if running.goes_back_again(state, own):
         turn += f" ({evidence.of_job(state.jobs[own.attempts[-1]])})"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
+from headgate.fleet import rules
 from headgate.fleet.engine import remedies
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.engine.explain import Explanation, RuleLine
 from headgate.fleet.model.objects import TargetState
 from headgate.fleet.state.units import DeploymentNode, EnvironmentNode
+from headgate.kernel.decisions import Reason
 from headgate.kernel.explanations import is_settled
 from headgate.kernel.instants import Instant
 
@@ -110,7 +112,7 @@ class Reasons:
         explanations begin with it."""
         asked: dict[tuple[str | None, str | None], RuleLine] = {}
         for line in explanation.rules:
-            if line.type == "approval" and line.verdict != "allowed" and line.version is not None:
+            if _is_for_votes(line) and line.version is not None:
                 asked.setdefault((line.policy, line.rule), line)
         for (policy, rule), line in asked.items():
             version = line.version or ""
@@ -162,6 +164,12 @@ def _first_that_holds(explanation: Explanation) -> RuleLine | None:
     if is_settled("fleet", explanation.state) or explanation.state in ("running", "rollingBack"):
         return None
     return next((line for line in explanation.rules if line.verdict != "allowed"), None)
+
+
+def _is_for_votes(line: RuleLine) -> bool:
+    """Whether votes are missing, or one of them holds it; a rule of theirs may also deny it whatever anybody votes."""
+    is_held = line.verdict != "allowed" and line.reason in (Reason.AWAITING_APPROVAL, Reason.REJECTED)
+    return is_held and rules.TRAITS[line.type].is_answered_by_votes
 
 
 def _key(explanation: Explanation, line: RuleLine | None) -> VerdictKey:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from headgate.fleet import rules
-from headgate.fleet.cycles import giving_up, jobs, operators, shape
+from headgate.fleet.cycles import collecting, giving_up, jobs, operators, shape
 from headgate.fleet.engine import selections, target_states
 from headgate.fleet.gates import failures, gates
 from headgate.fleet.model import expressions
@@ -232,6 +232,9 @@ def given_up_here(state: State, target: Target) -> list[str]:
     cycle = _cycle_of(target)
     if cycle is not None and cycle[1].state in ("failed", "retrying") and cycle[1].version is not None:
         given_up[cycle[1].version] = None
+    missed = collecting.missed_as_a_hook(state, target)
+    if missed is not None:
+        given_up[missed.id] = None
     return list(given_up)
 
 

@@ -141,11 +141,14 @@ def _cooled_down(
     is_tried_again = version.id in record.tried_again or (last is not None and last.version == version.id)
     if record.deployed == version.id or is_tried_again:
         return GateResult(rule, rule.kind, decisions.allowed("not a new version here, no cooldown"))
+    job = state.jobs.get(record.job or "")
+    if job is not None and job.version == version.id:
+        return GateResult(rule, rule.kind, decisions.allowed("its own deployment is under way"))
     verdict = version_cooldown.judge(
         rule.spec,
         record.finished_at,
         now,
-        is_under_way=record.job is not None or _is_to_run_first(target),
+        is_under_way=job is not None or _is_to_run_first(target),
         is_being_verified=record.verification == "running",
     )
     return GateResult(rule, rule.kind, verdict, (wakes.resource(target.resource.name),))

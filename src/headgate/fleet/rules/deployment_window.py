@@ -62,7 +62,7 @@ def _check_rule(text: str, zone_name: str, path: str, problems: list[Problem]) -
 
 def judge(rule: DeploymentWindow, now: Instant) -> Verdict:
     windows = _windows(rule)
-    span = windows.open_at(now)
+    span = windows.span_at(now)
     if rule.allow_window:
         return _judge_allowing(rule, windows, span, now)
     return _judge_denying(rule, windows, span, now)
@@ -71,12 +71,11 @@ def judge(rule: DeploymentWindow, now: Instant) -> Verdict:
 def _judge_allowing(
     rule: DeploymentWindow,
     windows: recurrence.Recurrence,
-    span: tuple[Instant, Instant] | None,
+    span: recurrence.Span | None,
     now: Instant,
 ) -> Verdict:
     if span is not None:
-        start, end = span
-        return decisions.allowed(Sentence(_open, (rule, start, end)), satisfied_at=start, requeue_at=end)
+        return decisions.allowed(Sentence(_open, (rule, span)), satisfied_at=span.start, requeue_at=span.end)
     opens_at = windows.next_start(now)
     if opens_at is None:
         return decisions.denied(
@@ -89,29 +88,34 @@ def _judge_allowing(
 def _judge_denying(
     rule: DeploymentWindow,
     windows: recurrence.Recurrence,
-    span: tuple[Instant, Instant] | None,
+    span: recurrence.Span | None,
     now: Instant,
 ) -> Verdict:
     if span is not None:
-        start, end = span
         return decisions.pending(
-            Reason.WINDOW_CLOSED, Sentence(_in_the_way, (rule, start, end)), requeue_at=end
+            Reason.WINDOW_CLOSED, Sentence(_in_the_way, (rule, span)), requeue_at=span.end
         )
     closes_at = windows.next_start(now)
     return decisions.allowed(Sentence(_not_in_the_way, (rule, closes_at)), requeue_at=closes_at)
 
 
-def _open(rule: DeploymentWindow, start: Instant, end: Instant) -> str:
-    return f"the window is open since {_moment(rule, start)}, until {_moment(rule, end)}"
+def _open(rule: DeploymentWindow, span: recurrence.Span) -> str:
+    return f"the window is open{_from_to(rule, span)}"
+
+
+def _from_to(rule: DeploymentWindow, span: recurrence.Span) -> str:
+    """What is not known of it is left out."""
+    since = f" since {_moment(rule, span.start)}" if span.is_start_known else ""
+    until = f", until {_moment(rule, span.end)}" if span.is_end_known else ""
+    return since + until
 
 
 def _closed(rule: DeploymentWindow, opens_at: Instant) -> str:
     return f"the window is closed, it opens at {_moment(rule, opens_at)}"
 
 
-def _in_the_way(rule: DeploymentWindow, start: Instant, end: Instant) -> str:
-    since, until = _moment(rule, start), _moment(rule, end)
-    return f"nothing starts in this window, which is open since {since}, until {until}"
+def _in_the_way(rule: DeploymentWindow, span: recurrence.Span) -> str:
+    return f"nothing starts in this window, which is open{_from_to(rule, span)}"
 
 
 def _not_in_the_way(rule: DeploymentWindow, closes_at: Instant | None) -> str:

@@ -10,6 +10,7 @@ import bisect
 import functools
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from headgate.fleet.rules import recurrence_calendar, recurrence_text
@@ -17,7 +18,7 @@ from headgate.fleet.rules.recurrence_text import zone
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
-__all__ = ["HORIZON_YEARS", "Recurrence", "of", "zone"]
+__all__ = ["HORIZON_YEARS", "Recurrence", "Span", "of", "zone"]
 
 HORIZON_YEARS = 100
 """How far ahead an occurrence is looked for: leap days at odd intervals are decades apart."""
@@ -36,6 +37,16 @@ _CHUNK_DAYS: dict[recurrence_calendar.Frequency, int] = {
 _CALENDAR_START = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall time
 
 
+class Span(NamedTuple):
+    """Occurrences that touch or overlap. Of very many only those around the moment that was asked about are joined: `end` is
+    then only a time to look again."""
+
+    start: Instant
+    end: Instant
+    is_start_known: bool
+    is_end_known: bool
+
+
 class Recurrence:
     """Spans of `duration_minutes` that begin at each occurrence; spans that touch or overlap are one."""
 
@@ -48,22 +59,28 @@ class Recurrence:
         self._chunk_days = _CHUNK_DAYS[self._rule.frequency]
         self._chunks: dict[int, list[Instant]] = {}
         self._counted: list[Instant] | None = None
-        self._span: tuple[Instant, Instant] | None = None
+        self._span: Span | None = None
         self._excluded = {self._to_instant(wall) for wall in parsed.excluded}
         self._added = sorted({self._to_instant(wall) for wall in parsed.added} - self._excluded)
 
     def open_at(self, now: Instant) -> tuple[Instant, Instant] | None:
         """The span around `now`; its end is not part of it."""
-        if self._span is not None and self._span[0] <= now < self._span[1]:
+        span = self.span_at(now)
+        return span[:2] if span is not None else None
+
+    def span_at(self, now: Instant) -> Span | None:
+        """The same, and whether it begins and ends there."""
+        if self._span is not None and self._span.start <= now < self._span.end:
             return self._span
         start = self._last_start(now)
         if start is None or now >= start + self._duration:
             return None
         first, is_first = self._first_joined(start)
         end, is_end = self._last_joined_end(start)
+        span = Span(first, end, is_first, is_end)
         if is_first and is_end:
-            self._span = first, end
-        return first, end
+            self._span = span
+        return span
 
     def next_start(self, now: Instant) -> Instant | None:
         """The first occurrence after `now`, or None when there is none within the horizon."""

@@ -1,4 +1,4 @@
-import{r as i,j as e,T as S,av as N,S as E,Z as m}from"./index-BA3i6qFJ.js";import{E as R}from"./editor-KSXOhN-_.js";const T=`apiVersion: headgate.dev/v1
+import{r as i,j as e,T as S,av as N,S as E,Z as m}from"./index-DwLv64DE.js";import{E as R}from"./editor-wT_sEN2a.js";const T=`apiVersion: headgate.dev/v1
 kind: Scenario
 metadata: {name: three nodes one after the other}
 spec:
