@@ -112,7 +112,9 @@ def test_votes_for_a_scoped_version_are_asked_for_where_they_can_help(client: Cl
         found = client.get("/v1/deployments/api/explain").json["approvals"]
         return [(one["version"], one["rule"], one["count"]) for one in found]
 
-    fleet.put(client, "policies", "careful", rules=[{"name": "few", "scopedVersion": {"requireApprovals": 1}}])
+    fleet.put(
+        client, "policies", "careful", rules=[{"name": "few", "scopedVersion": {"requireApprovals": 1}}]
+    )
     fleet.publish(client, "v2", targetSelector="resource.name == 'node-1'")
     assert asked() == [("v2", "few", 1)]
     fleet.put(client, "policies", "careful", rules=[{"name": "few", "scopedVersion": {"allow": False}}])
