@@ -139,6 +139,8 @@ def test_what_is_not_of_the_api_goes_to_the_fallback() -> None:
     assert send(app, "GET", "/").status == 299
     assert send(app, "GET", "/v1/nothing").status == 404
     assert send(app, "GET", "/v1").status == 404
+    assert send(app, "GET", "//v1//whoami").headers["content-type"] == "application/problem+json"
+    assert send(app, "PUT", "//v1/resources").headers["content-type"] == "application/problem+json"
     assert send(app, "GET", "/%ff").status == 400
 
 

@@ -99,3 +99,9 @@ def test_a_script_is_printed_for_each_shell(shell: str) -> None:
 def test_the_bash_script_is_bash() -> None:
     script = CliRunner().invoke(headgate, ["completion", "bash"]).stdout
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+
+
+def test_names_are_asked_for_where_the_options_before_the_command_say(api: FakeApi) -> None:
+    api.lists("deployments", [{"name": "api"}])
+    assert complete("--server", api.url, "--workspace", "w", "publish", "a") == ["api"]
+    assert api.last.query["workspace"] == "w"

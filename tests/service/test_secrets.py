@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from . import fleet, waiting
+from . import fleet, operations, waiting
 from .client import Client
 from .server import Server
 
@@ -336,3 +336,49 @@ def test_those_who_see_a_secret_are_told_whether_it_changes(client: Client) -> N
     assert {one["kind"] for one in other if one["action"] == "configured"} == {
         "JobAgent", "Deployment", "Version", "Policy",
     }  # fmt: skip
+
+
+_WRITES_SECRETS = {"fleet:write", "policy:write", "version:write", "job:config"}
+_GIVES_SECRETS_TO_RUN_JOBS = {"claimJobs"}
+
+
+def _hide_a_secret_in_everything(client: Client) -> None:
+    nested = {"parameters": {"database": {"password": SECRET}}}
+    for agent in client.get("/v1/job-agents")["items"]:
+        config = {"config": {**agent["config"], **nested}}
+        client.expect(200, "PATCH", f"/v1/job-agents/{agent['name']}", config)
+    for deployment in client.get("/v1/deployments")["items"]:
+        place = f"/v1/deployments/{deployment['name']}"
+        client.expect(200, "PATCH", place, {"jobAgentConfig": nested})
+    for version in client.get("/v1/deployments/spare/versions")["items"]:
+        place = f"/v1/deployments/spare/versions/{version['tag']}"
+        client.expect(200, "PATCH", place, {"jobAgentConfig": nested})
+    for policy in client.get("/v1/policies")["items"]:
+        rules = {"rules": [*policy["rules"], *_rules(PROVIDER)]}
+        client.expect(200, "PATCH", f"/v1/policies/{policy['name']}", rules)
+
+
+def test_what_a_change_answers_shows_no_secret_to_one_who_may_not_write_it(busy: Client) -> None:
+    """Each operation by a token with its permission and no other, and once more with the key of the first answer."""
+    _hide_a_secret_in_everything(busy)
+    described = operations.described(busy)
+    answered = set()
+    callers: dict[str, Client] = {}
+    for number, request in enumerate(operations.changing(operations.known(busy))):
+        permission = described[request.operation][2].get("x-headgate-permission", "")
+        if permission in _WRITES_SECRETS or not permission or request.operation in _GIVES_SECRETS_TO_RUN_JOBS:
+            continue
+        if permission not in callers:
+            callers[permission] = busy.token_with(f"only {permission}", permissions=[permission])
+        for _ in range(2):
+            answer = request.send(callers[permission], {"Idempotency-Key": f"{busy.workspace}-{number}"})
+            assert SECRET.encode() not in answer.body, request.operation
+            if answer.status == request.status and answer.body:
+                answered.add(request.operation)
+    assert {"rejectVersion", "rejectVersionOfDeployment", "vote", "createSkip", "patchJob"} <= answered
+
+
+def test_who_rejects_a_version_and_may_write_its_secrets_sees_them(client: Client) -> None:
+    client.apply(*_objects())
+    told = client.expect(200, "POST", "/v1/deployments/api/versions/v1/reject", {"reason": "bad"}).json
+    assert told["jobAgentConfig"] == {"parameters": {"database": {"password": SECRET}}}

@@ -1,7 +1,6 @@
 """Completion of names. A person waits for it at every key: the server gets a second, and a failure gives nothing."""
 
 from collections.abc import Callable
-from typing import Any
 
 import click
 
@@ -42,18 +41,24 @@ def contexts(context: click.Context, parameter: click.Parameter, incomplete: str
 
 def _names(context: click.Context, collection: str, incomplete: str) -> list[str]:
     try:
-        return _asked(context.params, collection, incomplete)
+        return _asked(context, collection, incomplete)
     except Exception:
         return []
 
 
-def _asked(params: dict[str, Any], collection: str, incomplete: str) -> list[str]:
-    from headgate.cli import client, kinds
+def _asked(context: click.Context, collection: str, incomplete: str) -> list[str]:
+    from headgate.cli import client, kinds, server_options
     from headgate.cli import contexts as stored
 
     kind = kinds.find(collection)
-    given = {key: params.get(key) for key in ("server", "token", "workspace", "context")}
-    with client.ApiClient(stored.resolve(**given), timeout_seconds=TIMEOUT_SECONDS, attempts=1) as opened:
+    connection = stored.resolve(**server_options.given(context))
+    with client.ApiClient(connection, timeout_seconds=TIMEOUT_SECONDS, attempts=1) as opened:
         page = opened.get(client.path(kind.collection), {"limit": 1000}, scoped=kind.is_scoped)
     identities = [kind.identity(item) for item in page["items"]]
-    return [name for name in identities if name.startswith(incomplete)][:MOST_NAMES]
+    offered = [name for name in identities if name.startswith(incomplete) and is_safe(name, incomplete)]
+    return offered[:MOST_NAMES]
+
+
+def is_safe(name: str, incomplete: str) -> bool:
+    """Whether it may be put on the line: what looks like an option is one, unless a person has begun it so."""
+    return name.isprintable() and (not name.startswith("-") or incomplete.startswith("-"))

@@ -82,6 +82,9 @@ _COMMANDS = {
 }
 """Each with its module, the name of the command in it unless that is `command`, and its line of help."""
 
+COMPLETES = "_HEADGATE_COMPLETE"
+"""The variable by which a shell's script asks for what can stand next."""
+
 _OTHER_WORDS = {
     "create": "apply",
     "deploy": "publish",
@@ -176,6 +179,8 @@ def headgate(server: str | None, token: str | None, workspace: str | None, conte
 
 def main() -> NoReturn:
     """Never a traceback: what a person cannot act on is said in one line (HEADGATE_DEBUG=1 shows all)."""
+    if COMPLETES in os.environ:
+        _learn_to_complete()
     if os.environ.get("HEADGATE_DEBUG") == "1":
         headgate(prog_name="headgate")
         raise SystemExit(exit_codes.OK)
@@ -186,6 +191,14 @@ def main() -> NoReturn:
         click.echo("Set HEADGATE_DEBUG=1 to see where it comes from.", err=True)
         raise SystemExit(exit_codes.FAILED) from None
     raise SystemExit(exit_codes.OK)
+
+
+def _learn_to_complete() -> None:
+    from click import shell_completion
+
+    from headgate.cli.bash_completion import BashCompletion
+
+    shell_completion.add_completion_class(BashCompletion)
 
 
 def refuse(problems: object, *, code: int = exit_codes.UNREADABLE) -> NoReturn:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from headgate.cli import exit_codes, failures, refusals
+from headgate.kernel import command_lines
 
 if TYPE_CHECKING:
     from headgate.fleet.engine.manifest_text import TextDocument
@@ -78,7 +79,8 @@ def _is_scenario(value: Any) -> bool:
 
 def _pass_over(source: str, was_named: bool) -> None:
     if was_named:
-        raise failures.misused(f"{source}: is a scenario; it is played with `headgate simulate {source}`")
+        command = command_lines.command_line("simulate", source)
+        raise failures.misused(f"{source}: is a scenario; it is played with `{command}`")
     click.echo(f"{source}: is a scenario, passed over", err=True)
 
 

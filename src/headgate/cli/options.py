@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
+from headgate.cli import server_options
+
 if TYPE_CHECKING:
     from headgate.cli.client import ApiClient
 
@@ -28,17 +30,10 @@ def with_server(function: Callable[..., R]) -> Callable[..., R]:
         shell_complete=_context_names,
     )
     @functools.wraps(function)
-    def run(
-        *, server: str | None, token: str | None, workspace: str | None, context: str | None, **given: Any
-    ) -> R:
-        before = click.get_current_context().find_root().params
-        with connect(
-            server or before.get("server"),
-            token or before.get("token"),
-            workspace or before.get("workspace"),
-            context or before.get("context"),
-        ) as client:
-            return function(client, **given)
+    def run(**given: Any) -> R:
+        own = {name: value for name, value in given.items() if name not in server_options.NAMES}
+        with connect(**server_options.given(click.get_current_context())) as client:
+            return function(client, **own)
 
     return run
 

@@ -5,6 +5,8 @@ from email.message import Message
 from typing import Any
 
 from headgate.cli import exit_codes, failures
+from headgate.cli.offered_commands import offered
+from headgate.kernel.command_lines import command_line
 from headgate.kernel.problems import Problem
 
 _UNAVAILABLE = frozenset({502, 503, 504})
@@ -38,12 +40,13 @@ def from_answer(url: str, status: int, headers: Message, body: bytes) -> failure
     message = str((document or {}).get("detail") or (document or {}).get("title") or f"status {status}")
     problems = _problems((document or {}).get("errors"))
     if status == 401:
-        advice = f"give a token with --token or HEADGATE_TOKEN, or run `headgate login --server {url}`"
+        login = command_line("login", options=("--server", url))
+        advice = f"give a token with --token or HEADGATE_TOKEN, or run `{login}`"
         return RefusedRequest(
             status, f"{url} does not know who you are: {message}; {advice}", (), exit_codes.NOT_ALLOWED
         )
     if status == 403:
-        advice = "`headgate whoami` shows what you may do"
+        advice = f"`{offered('whoami')}` shows what you may do"
         return RefusedRequest(status, f"not allowed: {message}; {advice}", (), exit_codes.NOT_ALLOWED)
     if status in _UNAVAILABLE:
         return RefusedRequest(

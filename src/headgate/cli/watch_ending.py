@@ -7,6 +7,7 @@ import time
 import click
 
 from headgate.cli import exit_codes
+from headgate.cli.offered_commands import offered
 from headgate.kernel import instants
 from headgate.screens import watched_fleet
 from headgate.screens.tables import printable
@@ -50,9 +51,8 @@ class WatchEnding:
             for state in watched_fleet.NOT_DONE
             if last.count(state)
         )
-        why = (
-            "only a person can change that" if last.is_stuck else "`headgate status` says what waits for what"
-        )
+        status = f"`{offered('status')}` says what waits for what"
+        why = "only a person can change that" if last.is_stuck else status
         click.echo(f"not converged after {took}: {left}; {why}", err=True)
         self._name(last)
         raise SystemExit(exit_codes.FAILED)
@@ -66,4 +66,5 @@ class WatchEnding:
         if hidden > 0:
             click.echo(f"  and {hidden} more", err=True)
         if named:
-            click.echo(f"`headgate explain {printable(named[0]['target'])}` says what you can do", err=True)
+            command = offered("explain", named[0]["target"])
+            click.echo(f"`{command}` says what you can do", err=True)

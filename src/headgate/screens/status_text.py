@@ -1,7 +1,7 @@
 """The matrix of deployments and environments, as wide as the terminal allows, and who waits for what."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from headgate.kernel import instants
@@ -11,10 +11,6 @@ from headgate.screens.tables import printable
 from headgate.screens.words import NOTHING
 
 MOST_WAITING = 10
-NO_TARGETS = (
-    "no deployment has a target yet: a resource becomes one where a deployment and an environment both select it; "
-    "`headgate get deployments` and `headgate get environments` show what they select"
-)
 COUNTS = (
     ("upToDate", "up to date"),
     ("verifying", "verifying"),
@@ -30,15 +26,25 @@ COUNTS = (
 Document = dict[str, Any]
 
 
-def render(deployments: Sequence[Document], *, wide: bool, width: int, cut_to: int | None) -> Iterator[str]:
-    """`cut_to` is None where nothing is cut, because nobody reads it on a terminal."""
+def render(
+    deployments: Sequence[Document],
+    *,
+    wide: bool,
+    width: int,
+    cut_to: int | None,
+    offered: Callable[..., str],
+) -> Iterator[str]:
+    """`cut_to` is None where nothing is cut, because nobody reads it on a terminal; `offered` writes commands."""
     if not deployments:
-        yield NO_TARGETS
+        yield (
+            "no deployment has a target yet: a resource becomes one where a deployment and an environment both select it; "
+            f"`{offered('get', 'deployments')}` and `{offered('get', 'environments')}` show what they select"
+        )
         return
     matrix = [] if wide else list(_matrix(deployments))
     fits = matrix and max(tables.width_of(line) for line in matrix) <= width
     yield from matrix if fits else _long(deployments)
-    yield from _waiting(deployments, None if wide else MOST_WAITING, cut_to)
+    yield from _waiting(deployments, None if wide else MOST_WAITING, cut_to, offered)
 
 
 def environments_of(deployments: Sequence[Document]) -> list[str]:
@@ -119,7 +125,9 @@ def _long(deployments: Sequence[Document]) -> Iterator[str]:
     yield from tables.aligned(lines)
 
 
-def _waiting(deployments: Sequence[Document], most: int | None, cut_to: int | None) -> Iterator[str]:
+def _waiting(
+    deployments: Sequence[Document], most: int | None, cut_to: int | None, offered: Callable[..., str]
+) -> Iterator[str]:
     waiting_targets = [
         (item["target"], item["message"])
         for deployment in deployments
@@ -146,5 +154,6 @@ def _waiting(deployments: Sequence[Document], most: int | None, cut_to: int | No
             for state in counted
             if any(e["counts"].get(state) for d in deployments for e in d["environments"])
         )
-        lists = " and ".join(f"`headgate get targets --filter state={state}`" for state in states)
+        commands = [offered("get", "targets", options=("--filter", f"state={state}")) for state in states]
+        lists = " and ".join(f"`{command}`" for command in commands)
         yield f"  and {total - len(targets_shown)} more; {lists} {'lists' if len(states) == 1 else 'list'} them"

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from headgate.fleet.engine import manifests
+from headgate.kernel.command_lines import command_line
 from headgate.kernel.problems import Problem, Rejected
 from headgate.promises.watch import Violation
 from headgate.simulate import plan_equals_apply
@@ -97,7 +98,8 @@ def _run_scenario(path: Path, scenario: scenarios.Scenario) -> ScenarioOutcome:
         result = simulate(scenario)
         violations = [*result.violations, *_replay(scenario, result)]
     except Exception as error:
-        message = f"internal error: {type(error).__name__}: {error}; headgate simulate {path} shows where"
+        again = command_line("simulate", str(path))
+        message = f"internal error: {type(error).__name__}: {error}; {again} shows where"
         return ScenarioOutcome(
             str(path), scenario.name, (ExpectationResult("runs to its end", False, message),)
         )

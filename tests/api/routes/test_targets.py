@@ -447,3 +447,20 @@ def test_a_gate_says_why_it_is_not_skipped(client: Client) -> None:
         "yes": None,
         "together": "a cycle is not skipped: retry it, go on without a member, or abort it",
     }
+
+
+def test_what_is_offered_is_quoted_for_a_shell(client: Client, server: Server) -> None:
+    """And a name is never taken for an option."""
+    fleet.put(client, "job-agents", "runner", type="pull")
+    fleet.put(client, "environments", "prod $HOME", resourceSelector="true")
+    fleet.put(client, "deployments", "-d", resourceSelector="true", jobAgent="runner")
+    fleet.put(client, "resources", "$(touch x)", kind="Node")
+    fleet.put(client, "policies", "careful", rules=[{"name": "it's", "approval": {}}])
+    fleet.publish(client, "v1", "-d")
+    told = client.get("/v1/release-targets/" + segment("-d/prod $HOME/$(touch x)") + "/explain").json
+    commands = [action["command"] for action in told["actions"]]
+    assert commands == [
+        "headgate approve -e 'prod $HOME' -- -d v1",
+        "headgate skip 'it'\\''s' --policy careful --deployment -d --tag v1 --environment 'prod $HOME' "
+        "--resource '$(touch x)' --reason ...",
+    ]

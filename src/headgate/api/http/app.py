@@ -189,7 +189,8 @@ class Application:
             await self._send(request, answer, scope, send)
 
     def _is_for_fallback(self, request: _Request, refusal: Refusal) -> bool:
-        is_api = request.raw_path == b"/v1" or request.raw_path.startswith(b"/v1/")
+        """Who means the API and has a slash too many is answered as the API answers."""
+        is_api = request.raw_path.lstrip(b"/").partition(b"/")[0] == b"v1"
         return self._fallback is not None and refusal.status == 404 and not is_api
 
     async def _answer(self, request: _Request, match: Match) -> Answer:

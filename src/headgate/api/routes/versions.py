@@ -46,7 +46,7 @@ async def _list(call: Request, after: Callable[[Page, Key | None, int, EngineVie
     listing = Listing(
         "version",
         fetch,
-        secrecy.renderer(call, kinds.VERSION.name, objects.document),
+        _document(call),
         secrecy.renderer(call, kinds.VERSION.name, objects.view),
         default_sort=NEWEST_FIRST,
     )
@@ -120,12 +120,17 @@ def _publish(parsed: Parsed, named: object, force: bool, context: CommandContext
         context.apply(changes.Put(version, create_only=True))
     except Rejected as rejected:
         raise rejected.renamed(objects.flat_path) from None
-    return _reply(engine, 201, version.id)
+    return _reply(engine, 201, version.id, objects.document)
 
 
-def _reply(engine: Engine, status: int, id_: str) -> Reply:
+def _reply(engine: Engine, status: int, id_: str, document: secrecy.Render) -> Reply:
     version, concern = versions.with_concern(engine, id_)
-    return replies.reply_with(status, objects.document(version), concern)
+    return replies.reply_with(status, document(version), concern)
+
+
+def _document(call: Request) -> secrecy.Render:
+    """Who may change a version in one way need not be one who may write its secrets."""
+    return secrecy.renderer(call, kinds.VERSION.name, objects.document)
 
 
 def _of_deployment(name: str, version: model.Version) -> model.Version:
@@ -152,7 +157,7 @@ async def patch_version(find: Callable[[Request], Find], call: Request) -> Answe
         parsed = msgspec.structs.replace(parsed, object=pruning.in_set(parsed.object, old, None))
         concerning.check(engine, old, parsed.object, force=bool(call.query.get("force")))
         _change(call, context, old, parsed, only_status=call.body.keys() <= {"status", "message"})
-        return _reply(engine, 200, old.id)
+        return _reply(engine, 200, old.id, _document(call))
 
     return await replies.submit(call, patch)
 
@@ -195,7 +200,7 @@ async def reject_version(find: Callable[[Request], Find], call: Request) -> Answ
         old = find(call)(engine)
         user = context.caller.user
         context.apply(changes.RejectVersion(old.deployment, old.tag, given.reason, given.rollback, user))
-        return _reply(engine, 200, old.id)
+        return _reply(engine, 200, old.id, _document(call))
 
     return await replies.submit(call, reject)
 

@@ -14,5 +14,5 @@ def command(shell: str) -> None:
 
     known = shell_completion.get_completion_class(shell)
     assert known is not None
-    script = known(main.headgate, {}, "headgate", "_HEADGATE_COMPLETE")
+    script = known(main.headgate, {}, "headgate", main.COMPLETES)
     click.echo(script.source_template % script.source_vars())

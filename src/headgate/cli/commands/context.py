@@ -3,6 +3,7 @@ from collections.abc import Mapping
 import click
 
 from headgate.cli import completions, contexts, options, output
+from headgate.kernel.command_lines import command_line
 from headgate.screens import tables
 
 
@@ -26,7 +27,7 @@ def add(name: str, server: str, token: str | None, workspace: str | None) -> Non
     stored.contexts[name] = contexts.ServerContext(contexts.address(server, "--server"), checked, workspace)
     stored.current = stored.current or name
     contexts.save(stored)
-    used = "in use" if stored.current == name else f"`headgate context use {name}` uses it"
+    used = "in use" if stored.current == name else f"`{command_line('context use', name)}` uses it"
     click.echo(f"context {name} is stored in {contexts.path()}; {used}")
 
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import click
 
-from headgate.cli import completions, failures, options, output, pairs, terminal
+from headgate.cli import completions, failures, offered_commands, options, output, pairs, terminal
 from headgate.cli.client import ApiClient, path
 from headgate.cli.commands import targets
 from headgate.screens import explanation_text, tables
@@ -34,9 +34,7 @@ def command(client: ApiClient, target: str, environment: str | None, form: str) 
     output.result(
         explanation,
         form,
-        lambda: "\n".join(
-            explanation_text.render(tables.printable_document(explanation), pairs.now(), width=_width())
-        ),
+        lambda: "\n".join(explanation_text.render(_for_people(explanation), pairs.now(), width=_width())),
         target,
     )
 
@@ -47,11 +45,13 @@ def _explain_deployment(client: ApiClient, name: str, environment: str | None, f
     output.result(
         answer,
         form,
-        lambda: "\n".join(
-            explanation_text.of_deployment(tables.printable_document(answer), pairs.now(), _width())
-        ),
+        lambda: "\n".join(explanation_text.of_deployment(_for_people(answer), pairs.now(), _width())),
         name,
     )
+
+
+def _for_people(explanation: Any) -> Any:
+    return tables.printable_document(offered_commands.with_actions(explanation))
 
 
 def _width() -> int:

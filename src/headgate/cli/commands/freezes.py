@@ -4,6 +4,7 @@ import click
 
 from headgate.cli import completions, concerns, options, output, pairs
 from headgate.cli.client import ApiClient, path
+from headgate.cli.offered_commands import offered
 from headgate.kernel import instants
 
 
@@ -48,7 +49,7 @@ def _say(freeze: dict[str, Any], form: str) -> None:
     what = f"targets where {freeze['selector']} are" if freeze.get("selector") else "everything is"
     ends = f" until {freeze['expiresAt']}" if freeze.get("expiresAt") else ""
     name = freeze["name"]
-    sentence = f"{what} frozen{ends}; end it with `headgate unfreeze {name}`"
+    sentence = f"{what} frozen{ends}; end it with `{offered('unfreeze', name)}`"
     output.result(freeze, form, concerns.message_of(sentence, freeze), name)
 
 

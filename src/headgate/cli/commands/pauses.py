@@ -2,6 +2,7 @@ import click
 
 from headgate.cli import completions, concerns, failures, options, output
 from headgate.cli.client import ApiClient, path
+from headgate.cli.offered_commands import offered
 
 
 @click.command("pause-version")
@@ -21,7 +22,8 @@ def pause(
     """
     body = {"status": "paused", **({"message": message} if message is not None else {})}
     answer = _changed(client, deployment, tag, "ready", body, reason)
-    sentence = f"{deployment} {tag} is paused; end it with `headgate unpause-version {deployment} {tag}`"
+    end = offered("unpause-version", deployment, tag)
+    sentence = f"{deployment} {tag} is paused; end it with `{end}`"
     output.result(answer, form, concerns.message_of(sentence, answer), tag)
 
 

@@ -20,7 +20,7 @@ def command(
     """Marks version TAG of DEPLOYMENT as bad: it starts nowhere any more, also not after `headgate resume` or on new
     resources. With --rollback it goes back where it runs, before anything new starts.
 
-    Setting its status to ready again lifts that.
+    Setting its status to ready again in the API lifts that: PATCH of /v1/deployments/DEPLOYMENT/versions/TAG.
 
     Exit codes: 0 marked; 1 refused; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.
     """

@@ -2,6 +2,7 @@ import click
 
 from headgate.cli import completions, concerns, options, output, pairs
 from headgate.cli.client import ApiClient, path
+from headgate.cli.offered_commands import offered
 
 
 @click.command("skip")
@@ -55,5 +56,6 @@ def command(
     skip = client.send(
         "POST", path("skips"), {key: value for key, value in given.items() if value is not None}
     )
-    sentence = f"rule {rule} is skipped; take it back with `headgate delete skip {skip['id']}`"
+    end = offered("delete", "skip", skip["id"])
+    sentence = f"rule {rule} is skipped; take it back with `{end}`"
     output.result(skip, form, concerns.message_of(sentence, skip), skip["id"])

@@ -5,6 +5,7 @@ import click
 
 from headgate.cli import completions, failures, listing, options, output, terminal
 from headgate.cli.client import ApiClient, path
+from headgate.cli.offered_commands import offered
 from headgate.screens import status_text, tables
 
 FORECAST_SECONDS = 5.0
@@ -38,7 +39,13 @@ def command(client: ApiClient, deployments: tuple[str, ...], form: str) -> None:
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         output.echo_lines(
-            status_text.render(deployments_shown, wide=form == "wide", width=width, cut_to=terminal.width())
+            status_text.render(
+                deployments_shown,
+                wide=form == "wide",
+                width=width,
+                cut_to=terminal.width(),
+                offered=offered,
+            )
         )
         output.echo_lines(f"warning: {tables.printable(one)}" for one in answer.get("warnings") or ())
 

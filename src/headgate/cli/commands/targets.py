@@ -12,6 +12,7 @@ import msgspec
 
 from headgate.cli import asking, completions, failures, options, output
 from headgate.cli.client import ApiClient, path
+from headgate.cli.offered_commands import offered
 from headgate.screens import tables
 
 MOST_SHOWN = 20
@@ -149,7 +150,7 @@ class TargetsOrderGiven(msgspec.Struct, frozen=True):
                 "a deployment there"
             )
         answer = self.client.send("POST", path("release-targets", target, action), given or None)
-        output.result(answer, self.form, f"{target} {what}; see `headgate explain {target}`", target)
+        output.result(answer, self.form, f"{target} {what}; see `{offered('explain', target)}`", target)
 
     def _give_to_many(self, action: str, deployment: str, body: dict[str, Any]) -> None:
         if "/" in deployment:

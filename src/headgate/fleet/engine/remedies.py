@@ -24,6 +24,7 @@ from headgate.fleet.state import candidates, references, rollbacks, units
 from headgate.fleet.state.state import GateResult, JudgedVersion, State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel import instants
+from headgate.kernel.command_lines import command_line
 from headgate.kernel.instants import Instant
 
 MOST_GROUPS_NAMED = 3
@@ -129,7 +130,7 @@ def _of_wait(wait: _Wait) -> Iterator[Action]:
     if rules.TRAITS[judged.kind].is_answered_by_votes and version is not None:
         yield from _approving(target, version, judged)
     elif judged.kind == always_on.FREEZE:
-        command = f"headgate unfreeze {_word(str(judged.verdict.details['freeze']))}"
+        command = command_line("unfreeze", str(judged.verdict.details["freeze"]))
         yield Action(command, "freeze:write", "ends the freeze")
     elif judged.kind == always_on.PAUSE and version is not None:
         yield _unpausing(target, version)
@@ -140,28 +141,29 @@ def _of_wait(wait: _Wait) -> Iterator[Action]:
         and version is not None
         and why_not_skipped(judged.kind, has_version=True) is None
     ):
-        command = (
-            f"headgate skip {_rule(judged)} --deployment {_word(target.deployment.name)} --tag {_word(version.tag)} "
-            f"--environment {_word(target.environment.name)} --resource {_word(target.resource.name)} --reason ..."
+        narrowed = (
+            *("--deployment", target.deployment.name, "--tag", version.tag),
+            *("--environment", target.environment.name, "--resource", target.resource.name),
         )
+        command = _on_rule("skip", judged, *narrowed, "--reason", "...")
         yield Action(command, "skip:write", "lets this target pass the rule")
 
 
 def _approving(target: Target, version: VersionNode, judged: GateResult) -> Iterator[Action]:
     if judged.verdict.outcome == "pending":
-        where = f"{_word(target.deployment.name)} {_word(version.tag)} -e {_word(target.environment.name)}"
-        yield Action(f"headgate approve {where}", "approval:write", "approves it")
+        where = ("-e", target.environment.name)
+        command = command_line("approve", target.deployment.name, version.tag, options=where)
+        yield Action(command, "approval:write", "approves it")
 
 
 def _of_budget(wait: _Wait) -> Iterator[Action]:
     rule, target = wait.judged.rule, wait.target
     assert rule is not None
     assert units.is_a(rule, FailureBudget)
-    where = f" --environment {_word(target.environment.name)}" if rule.spec.per == "environment" else ""
+    where = ["--environment", target.environment.name] if rule.spec.per == "environment" else []
     if rule.spec.group_by is not None:
-        value = units.render_value(target.resource.value_of(rule.spec.group_by))
-        where += f" --value {_word(value)}"
-    command = f"headgate resume {_rule(wait.judged)}{where}"
+        where += ["--value", units.render_value(target.resource.value_of(rule.spec.group_by))]
+    command = _on_rule("resume", wait.judged, *where)
     yield Action(command, "budget:resume", "resumes the line; failures so far no longer count")
     if _has_failed_with(wait.state, wait.judged, wait.version):
         yield from _marking(target, wait.version)
@@ -170,7 +172,7 @@ def _of_budget(wait: _Wait) -> Iterator[Action]:
 def _of_rollout(wait: _Wait) -> Iterator[Action]:
     verdict = wait.judged.verdict
     if verdict.outcome == "denied":
-        command = f"headgate resume {_rule(wait.judged)}"
+        command = _on_rule("resume", wait.judged)
         yield Action(command, "budget:resume", "goes on with this version; failures so far no longer count")
         yield from _marking(wait.target, wait.version)
     elif verdict.details.get("by_person"):
@@ -181,9 +183,8 @@ def _of_rollout(wait: _Wait) -> Iterator[Action]:
 def _of_slots(wait: _Wait) -> Iterator[Action]:
     for failed in _failed_groups(wait.state, wait.judged):
         yield from _of_failed_group(wait.state, failed, wait.now)
-        yield Action(
-            f"headgate release-slot {failed.id}", "group:act", f"frees the slot of {failed.resource}"
-        )
+        command = command_line("release-slot", failed.id)
+        yield Action(command, "group:act", f"frees the slot of {failed.resource}")
     for name in _failed_rollbacks(wait.judged):
         yield from _of_failed_rollback(wait.state, wait.state.targets[name], wait.now)
 
@@ -199,7 +200,7 @@ def _of_bracket(wait: _Wait) -> Iterator[Action]:
     elif group is not None and group.status == "failed":
         yield from _of_failed_group(wait.state, group, wait.now)
     elif waits.TRIED_BY_RETRY & details.keys():
-        yield Action(f"headgate retry {_word(wait.target.name)}", "target:act", "tries it again")
+        yield Action(retry_of(wait.target.name), "target:act", "tries it again")
 
 
 def _has_failed_with(state: State, one: GateResult, version: VersionNode | None) -> bool:
@@ -215,9 +216,7 @@ def _of_target_before(state: State, name: str, now: Instant) -> Iterator[Action]
     """Who stands before it in the rollout, where that is a target; a resource's group is asked about itself."""
     before = state.targets.get(name)
     if before is not None and orders.prospect(state, before, "retry", None, now).problem is None:
-        yield Action(
-            f"headgate retry {_word(name)}", "target:act", f"tries it again on {before.resource.name}"
-        )
+        yield Action(retry_of(name), "target:act", f"tries it again on {before.resource.name}")
 
 
 def _failed_groups(state: State, one: GateResult) -> list[Group]:
@@ -234,12 +233,12 @@ def _failed_rollbacks(one: GateResult) -> list[str]:
 
 def _of_failed_rollback(state: State, target: Target, now: Instant) -> Iterator[Action]:
     """Its slot is held until one of them has been done."""
-    name = _word(target.name)
     found = orders.prospect(state, target, "retry", None, now)
     if found.problem is None and found.after is not None:
-        yield Action(f"headgate retry {name}", "target:act", f"tries the rollback to {found.after.tag} again")
+        effect = f"tries the rollback to {found.after.tag} again"
+        yield Action(retry_of(target.name), "target:act", effect)
     yield Action(
-        f"headgate adopt {name} TAG",
+        command_line("adopt", target.name, "TAG"),
         "target:adopt",
         f"records which version runs there and frees the slot of {target.resource.name}",
     )
@@ -251,17 +250,16 @@ def _of_missing_hooks(one: GateResult) -> Iterator[Action]:
     for hook in hooks:
         yield _publishing(hook, "brings a version that the hook can run with")
         if group is not None:
-            command = f"headgate skip-member {group} {_word(hook)}"
-            yield Action(command, "group:act", "goes on without it")
+            yield _skipping(str(group), hook)
     if group is not None:
-        yield Action(f"headgate abort {group}", "group:act", "ends the cycle, post-hooks included")
+        yield _aborting(str(group))
 
 
 def _of_two_brackets(one: GateResult) -> Iterator[Action]:
     policies = one.verdict.details["brackets"]
     assert isinstance(policies, list)
     for policy in dict.fromkeys(policies):
-        command = f"headgate get policies {_word(policy)} -o yaml"
+        command = command_line("get", "policies", policy, options=("-o", "yaml"))
         effect = (
             "shows it: apply it with a selector that leaves this target to the other, or with enabled: false"
         )
@@ -269,12 +267,20 @@ def _of_two_brackets(one: GateResult) -> Iterator[Action]:
 
 
 def _unpausing(target: Target, version: VersionNode) -> Action:
-    command = f"headgate unpause-version {_word(target.deployment.name)} {_word(version.tag)}"
+    command = command_line("unpause-version", target.deployment.name, version.tag)
     return Action(command, "version:write", "makes it ready again: it starts when its gates allow")
 
 
 def _publishing(deployment: str, effect: str) -> Action:
-    return Action(f"headgate publish {_word(deployment)} TAG", "version:write", effect)
+    return Action(command_line("publish", deployment, "TAG"), "version:write", effect)
+
+
+def _skipping(group: str, member: str) -> Action:
+    return Action(command_line("skip-member", group, member), "group:act", "goes on without it")
+
+
+def _aborting(group: str) -> Action:
+    return Action(command_line("abort", group), "group:act", "ends the cycle, post-hooks included")
 
 
 def _of_failed_group(state: State, group: Group, now: Instant) -> Iterator[Action]:
@@ -283,21 +289,21 @@ def _of_failed_group(state: State, group: Group, now: Instant) -> Iterator[Actio
         m.state == "failed" and operators.why_not_again(state, site, group, m, now) is None
         for m in group.members
     ):
-        yield Action(f"headgate retry --group {group.id}", "group:act", "tries the failed member again")
+        command = command_line("retry", options=("--group", group.id))
+        yield Action(command, "group:act", "tries the failed member again")
     for member in group.members:
         if member.state == "failed":
-            command = f"headgate skip-member {group.id} {_word(member.deployment)}"
-            yield Action(command, "group:act", "goes on without it")
-    yield Action(f"headgate abort {group.id}", "group:act", "ends the cycle, post-hooks included")
+            yield _skipping(group.id, member.deployment)
+    yield _aborting(group.id)
 
 
 def _of_state(state: State, target: Target, stance: model.TargetState, now: Instant) -> Iterator[Action]:
     """Only what would not be refused."""
-    name = _word(target.name)
+    rollback = command_line("rollback", target.name)
     runs = state.version(target.record.deployed)
     if stance in ("upToDate", "waiting") and runs is not None and runs.is_rejected:
         if orders.prospect(state, target, "rollback", None, now).problem is None:
-            yield Action(f"headgate rollback {name}", "target:act", "goes back to the version before")
+            yield Action(rollback, "target:act", "goes back to the version before")
         yield _publishing(target.deployment.name, "a newer version replaces what runs and was rejected")
     paused = candidates.paused_ahead(state, target)
     if paused is not None:
@@ -309,7 +315,7 @@ def _of_state(state: State, target: Target, stance: model.TargetState, now: Inst
     back = orders.prospect(state, target, "rollback", None, now) if tried is not None else None
     if back is not None and back.after is not None:
         effect = f"gives up the next attempt and goes back to {back.after.tag}"
-        yield Action(f"headgate rollback {name}", "target:act", effect)
+        yield Action(rollback, "target:act", effect)
     if (
         stance in ("failed", "rolledBack")
         and orders.prospect(state, target, "retry", None, now).problem is None
@@ -319,35 +325,31 @@ def _of_state(state: State, target: Target, stance: model.TargetState, now: Inst
         stance in ("failed", "verifying")
         and orders.prospect(state, target, "rollback", None, now).problem is None
     ):
-        yield Action(f"headgate rollback {name}", "target:act", "goes back to the version before")
+        yield Action(rollback, "target:act", "goes back to the version before")
 
 
 def _marking(target: Target, version: VersionNode | None) -> Iterator[Action]:
     """Where it failed for good it may fail elsewhere too; marked as bad, it is tried nowhere any more."""
     if version is not None and version.object.status != "rejected":
-        command = f"headgate reject-version {_word(target.deployment.name)} {_word(version.tag)} --reason ..."
+        reason = ("--reason", "...")
+        command = command_line("reject-version", target.deployment.name, version.tag, options=reason)
         yield Action(command, "version:reject", "marks it as bad: it starts nowhere any more")
 
 
-def _rule(one: GateResult) -> str:
+def _on_rule(action: str, one: GateResult, *options: str) -> str:
     assert one.rule is not None
-    rule = one.rule.rule
-    return f"{_word(rule.name or str(rule.index))} --policy {_word(one.rule.policy.name)}"
+    rule, policy = one.rule.rule, one.rule.policy
+    name = rule.name or str(rule.index)
+    return command_line(action, name, options=("--policy", policy.name, *options))
 
 
 def retry_of(target: str) -> str:
-    return f"headgate retry {_word(target)}"
+    return command_line("retry", target)
 
 
 def retrying_all(deployment: str, environment: str) -> Action:
-    command = f"headgate retry {_word(deployment)} -e {_word(environment)}"
+    command = command_line("retry", deployment, options=("-e", environment))
     return Action(command, "target:act", "tries again whatever failed there, and shows first what that is")
-
-
-def _word(text: str) -> str:
-    """As a shell takes it."""
-    is_plain = text and all(character.isalnum() or character in "-_./:@%+=," for character in text)
-    return text if is_plain else "'" + text.replace("'", "'\\''") + "'"
 
 
 _OF_RULE: Mapping[type[RuleSpec], Callable[[_Wait], Iterator[Action]]] = {
