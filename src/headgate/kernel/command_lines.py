@@ -39,8 +39,8 @@ def word(text: str) -> str:
     Python, and names nothing."""
     if is_plain(text):
         return text
-    shown = "".join(_printable(character) for character in text)
-    return "'" + _SPECIAL_IN_QUOTES.sub(lambda special: f"'\\{special[0]}'", shown) + "'"
+    printable = "".join(_printable(character) for character in text)
+    return "'" + _SPECIAL_IN_QUOTES.sub(lambda special: f"'\\{special[0]}'", printable) + "'"
 
 
 def is_plain(text: str) -> bool:

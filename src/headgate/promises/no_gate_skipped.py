@@ -298,25 +298,25 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
         return self.mirror.view("Deployment", name) or {}
 
     def _unskipped(self, job: records.Job, now: Instant) -> list[Bound]:
-        found = self._rules(TargetKey.of_job(job))
+        bound = self._rules(TargetKey.of_job(job))
         if not self._skips:
-            return found
+            return bound
         version = (job.deployment, job.tag)
         return [
             (policy, rule)
-            for policy, rule in found
+            for policy, rule in bound
             if not self._skips.let_pass(rule, version, job.environment, job.resource, now)
         ]
 
     def _rules(self, target: TargetKey) -> list[Bound]:
-        found = self._rules_by_target.get(target)
-        if found is None:
-            found = self._rules_by_target[target] = [
+        bound = self._rules_by_target.get(target)
+        if bound is None:
+            bound = self._rules_by_target[target] = [
                 (policy, rule)
                 for policy, rule in self.mirror.rules_over(*target)
                 if rule.kind in _JUDGED_AGAIN or rule.kind not in NOT_ALWAYS_ASKED
             ]
-        return found
+        return bound
 
 
 class GraphNoGateSkipped(NoGateSkipped, GraphPromise):
@@ -357,8 +357,8 @@ class GraphNoGateSkipped(NoGateSkipped, GraphPromise):
             if other is None or other.is_excluded:
                 continue
             for unit in other.units:
-                found = self.cluster.get(unit.key)
-                if found is None or unit.is_granted_now or not nodes.is_observed(found):
+                item = self.cluster.get(unit.key)
+                if item is None or unit.is_granted_now or not nodes.is_observed(item):
                     self.broken(
                         now,
                         f"{state.id} {granted[0].name} starts before {name} {unit.name} is there and ready",

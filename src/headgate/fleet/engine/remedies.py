@@ -67,28 +67,30 @@ def what_changes(
         return f"when {or_ready}a version in scope is published", None
     if waits.is_blocked(stance, held_back, group):
         return "when a person decides: see what you can do", None
-    earliest = _earliest([one for _, one in held_back])
+    earliest = _earliest([result for _, result in held_back])
     if earliest is not None:
         return f"at {instants.show_to_the_second(earliest)}", earliest
-    events = dict.fromkeys(event for _, one in held_back if (event := _event(one)))
+    events = dict.fromkeys(event for _, result in held_back if (event := _event(result)))
     return f"when {' and '.join(events) or 'the engine looks again'}", None
 
 
 def _earliest(held_back: Sequence[GateResult]) -> Instant | None:
     """Whose turn comes during a freeze does not start for that: only a bracket goes on collecting, and locks."""
-    if any(one.kind == always_on.FREEZE for one in held_back):
-        held_back = [one for one in held_back if one.kind == always_on.FREEZE or _is_of_bracket(one)]
-    return min((at for one in held_back if (at := one.verdict.requeue_at) is not None), default=None)
+    if any(result.kind == always_on.FREEZE for result in held_back):
+        held_back = [
+            result for result in held_back if result.kind == always_on.FREEZE or _is_of_bracket(result)
+        ]
+    return min((at for result in held_back if (at := result.verdict.requeue_at) is not None), default=None)
 
 
-def _is_of_bracket(one: GateResult) -> bool:
-    return one.rule is not None and units.is_a(one.rule, DeploymentBracket)
+def _is_of_bracket(result: GateResult) -> bool:
+    return result.rule is not None and units.is_a(result.rule, DeploymentBracket)
 
 
-def _event(one: GateResult) -> str:
-    if "behind" in one.verdict.details:
+def _event(result: GateResult) -> str:
+    if "behind" in result.verdict.details:
         return "those before it in the rollout have succeeded"
-    return rules.TRAITS[one.kind].event
+    return rules.TRAITS[result.kind].event
 
 
 def of_target(
@@ -100,17 +102,17 @@ def of_target(
     now: Instant,
 ) -> tuple[Action, ...]:
     """What a person can do, the nearest first, each once."""
-    found = [
+    actions = [
         *(
             action
-            for version, one in held_back
-            for action in _of_wait(_Wait(state, target, version, one, group, now))
+            for version, result in held_back
+            for action in _of_wait(_Wait(state, target, version, result, group, now))
         ),
         *_of_state(state, target, stance, now),
     ]
     if stance in ("failed", "rolledBack"):
-        found += _marking(target, next((version for version, _ in held_back if version is not None), None))
-    return tuple(dict.fromkeys(found))
+        actions += _marking(target, next((version for version, _ in held_back if version is not None), None))
+    return tuple(dict.fromkeys(actions))
 
 
 class _Wait(msgspec.Struct, frozen=True):
@@ -203,9 +205,9 @@ def _of_bracket(wait: _Wait) -> Iterator[Action]:
         yield Action(retry_of(wait.target.name), "target:act", "tries it again")
 
 
-def _has_failed_with(state: State, one: GateResult, version: VersionNode | None) -> bool:
+def _has_failed_with(state: State, result: GateResult, version: VersionNode | None) -> bool:
     """Whether what would go on is what the line was stopped for."""
-    names = one.verdict.details.get("failed")
+    names = result.verdict.details.get("failed")
     if version is None or not isinstance(names, list):
         return False
     records = [state.targets[name].record for name in names if name in state.targets]
@@ -219,23 +221,23 @@ def _of_target_before(state: State, name: str, now: Instant) -> Iterator[Action]
         yield Action(retry_of(name), "target:act", f"tries it again on {before.resource.name}")
 
 
-def _failed_groups(state: State, one: GateResult) -> list[Group]:
-    found = one.verdict.details.get("failed_groups")
-    assert found is None or isinstance(found, list)
-    return [state.groups[group] for group in (found or [])[:MOST_GROUPS_NAMED]]
+def _failed_groups(state: State, result: GateResult) -> list[Group]:
+    groups = result.verdict.details.get("failed_groups")
+    assert groups is None or isinstance(groups, list)
+    return [state.groups[group] for group in (groups or [])[:MOST_GROUPS_NAMED]]
 
 
-def _failed_rollbacks(one: GateResult) -> list[str]:
-    found = one.verdict.details.get("failed_rollbacks")
-    assert found is None or isinstance(found, list)
-    return (found or [])[:MOST_GROUPS_NAMED]
+def _failed_rollbacks(result: GateResult) -> list[str]:
+    targets = result.verdict.details.get("failed_rollbacks")
+    assert targets is None or isinstance(targets, list)
+    return (targets or [])[:MOST_GROUPS_NAMED]
 
 
 def _of_failed_rollback(state: State, target: Target, now: Instant) -> Iterator[Action]:
     """Its slot is held until one of them has been done."""
-    found = orders.prospect(state, target, "retry", None, now)
-    if found.problem is None and found.after is not None:
-        effect = f"tries the rollback to {found.after.tag} again"
+    prospect = orders.prospect(state, target, "retry", None, now)
+    if prospect.problem is None and prospect.after is not None:
+        effect = f"tries the rollback to {prospect.after.tag} again"
         yield Action(retry_of(target.name), "target:act", effect)
     yield Action(
         command_line("adopt", target.name, "TAG"),
@@ -244,8 +246,8 @@ def _of_failed_rollback(state: State, target: Target, now: Instant) -> Iterator[
     )
 
 
-def _of_missing_hooks(one: GateResult) -> Iterator[Action]:
-    hooks, group = one.verdict.details["missing_hooks"], one.verdict.details.get("group")
+def _of_missing_hooks(result: GateResult) -> Iterator[Action]:
+    hooks, group = result.verdict.details["missing_hooks"], result.verdict.details.get("group")
     assert isinstance(hooks, list)
     for hook in hooks:
         yield _publishing(hook, "brings a version that the hook can run with")
@@ -255,8 +257,8 @@ def _of_missing_hooks(one: GateResult) -> Iterator[Action]:
         yield _aborting(str(group))
 
 
-def _of_two_brackets(one: GateResult) -> Iterator[Action]:
-    policies = one.verdict.details["brackets"]
+def _of_two_brackets(result: GateResult) -> Iterator[Action]:
+    policies = result.verdict.details["brackets"]
     assert isinstance(policies, list)
     for policy in dict.fromkeys(policies):
         command = command_line("get", "policies", policy, options=("-o", "yaml"))
@@ -336,9 +338,9 @@ def _marking(target: Target, version: VersionNode | None) -> Iterator[Action]:
         yield Action(command, "version:reject", "marks it as bad: it starts nowhere any more")
 
 
-def _on_rule(action: str, one: GateResult, *options: str) -> str:
-    assert one.rule is not None
-    rule, policy = one.rule.rule, one.rule.policy
+def _on_rule(action: str, result: GateResult, *options: str) -> str:
+    assert result.rule is not None
+    rule, policy = result.rule.rule, result.rule.policy
     name = rule.name or str(rule.index)
     return command_line(action, name, options=("--policy", policy.name, *options))
 

@@ -23,26 +23,26 @@ _FOR_A_PERSON = TRIED_BY_RETRY | {"failed_group"}
 """Details of a bracket's verdict that say that nothing goes on by itself."""
 
 
-def needs_person(one: GateResult) -> bool:
+def needs_person(result: GateResult) -> bool:
     """Whether nothing but a person ends the wait for a gate that does not allow."""
-    verdict = one.verdict
+    verdict = result.verdict
     if verdict.outcome == "denied":
         return True
     if verdict.requeue_at is not None:
         return False
-    traits = rules.TRAITS[one.kind]
+    traits = rules.TRAITS[result.kind]
     is_theirs = traits.is_answered_by_votes or traits.is_ended_by_people
     return is_theirs or bool(verdict.details.get("by_person"))
 
 
-def changed_by(one: GateResult, group: Group | None) -> ChangedBy:
+def changed_by(result: GateResult, group: Group | None) -> ChangedBy:
     """What ends the wait for one gate that does not allow."""
-    verdict = one.verdict
-    if needs_person(one):
+    verdict = result.verdict
+    if needs_person(result):
         return "person"
     if verdict.requeue_at is not None:
         return "time"
-    is_of_bracket = one.rule is not None and units.is_a(one.rule, DeploymentBracket)
+    is_of_bracket = result.rule is not None and units.is_a(result.rule, DeploymentBracket)
     if is_of_bracket and (_FOR_A_PERSON & verdict.details.keys() or _has_failed(group)):
         return "person"
     return "event"
@@ -59,5 +59,5 @@ def is_blocked(
     if stance in ("failed", "rolledBack"):
         return True
     return stance in ("waiting", "frozen") and any(
-        changed_by(one, group) == "person" for _, one in held_back if one.kind != "verification"
+        changed_by(result, group) == "person" for _, result in held_back if result.kind != "verification"
     )

@@ -59,11 +59,11 @@ def read_rules(value: object, policy_id: str, path: str, problems: list[Problem]
     if len(value) > MOST_RULES:
         problems.append(Problem(path, f"has {len(value)} rules; allowed are {MOST_RULES}"))
         return ()
-    found = [
+    parsed = [
         read_rule(item, policy_id, index, documents.item_path(path, index), problems)
         for index, item in enumerate(value)
     ]
-    rules = tuple(rule for rule in found if rule is not None)
+    rules = tuple(rule for rule in parsed if rule is not None)
     _refuse_repeated(rules, path, problems)
     _refuse_cycle(rules, path, problems)
     return rules
@@ -81,8 +81,8 @@ def read_rule(
     documents.refuse_unknown_keys(value, (*_OWN_KEYS, *KINDS, *KIND_ALIASES), path, problems)
     keys = [key for key in value if key in KINDS or key in KIND_ALIASES]
     if len(keys) != 1:
-        found = f"has {' and '.join(keys)}" if keys else "has no rule"
-        problems.append(Problem(path, f"{found}; allowed is exactly one of {', '.join(KINDS)}"))
+        what = f"has {' and '.join(keys)}" if keys else "has no rule"
+        problems.append(Problem(path, f"{what}; allowed is exactly one of {', '.join(KINDS)}"))
     specs = [
         documents.read_into(KINDS[kind_of(key)], value[key], documents.field_path(path, key), problems)
         for key in keys

@@ -142,9 +142,9 @@ def _windows(rule: DeploymentWindow) -> recurrence.Recurrence:
 
 def _moment(rule: DeploymentWindow, instant: Instant) -> str:
     """In UTC, and beside it on the clock of the zone that the windows go by."""
-    shown = instants.show_to_the_second(instant)
+    utc = instants.show_to_the_second(instant)
     zone_name = _windows(rule).zone_name
     if zone_name in ("UTC", "Etc/UTC"):
-        return shown
+        return utc
     there = instants.to_datetime(instant).astimezone(ZoneInfo(zone_name))
-    return f"{shown} ({there.strftime('%H:%M')} {zone_name})"
+    return f"{utc} ({there.strftime('%H:%M')} {zone_name})"

@@ -51,10 +51,10 @@ def judge(rule: Gate, bindings: Mapping[str, object], allowance: Allowance, now:
                 error=str(error),
             )
         if value is not True:
-            said = "is false" if value is False else "is not true or false"
+            what = "is false" if value is False else "is not true or false"
             return decisions.pending(
                 Reason.GATE_FALSE,
-                f"the gate {said}: {text}",
+                f"the gate {what}: {text}",
                 requeue_at=moments.next_change(program, now),
                 expression=text,
             )
@@ -76,15 +76,15 @@ def _value(program: cel.Program, bindings: Mapping[str, object], allowance: Allo
 def _too_costly(program: cel.Program, allowance: Allowance, now: Instant) -> Verdict:
     error = f"it takes more than {allowance.steps:,} steps"
     if allowance.more_at is None:
-        said = f"evaluation failed: too expensive: {error}; make it simpler"
+        message = f"evaluation failed: too expensive: {error}; make it simpler"
         again_at = moments.next_change(program, now)
     else:
         moment = instants.show_to_the_second(allowance.more_at)
-        said = f"{error}, more than its share of {allowance.share:,}, and is given more in turn, next at {moment}"
+        message = f"{error}, more than its share of {allowance.share:,}, and is given more in turn, next at {moment}"
         again_at = allowance.more_at
     return decisions.pending(
         Reason.EVALUATION_FAILED,
-        f"the gate is not answered: {program.text}: {said}",
+        f"the gate is not answered: {program.text}: {message}",
         requeue_at=again_at,
         expression=program.text,
         error=error,

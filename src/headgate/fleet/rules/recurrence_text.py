@@ -166,8 +166,8 @@ def _frequency(given: dict[str, str]) -> Frequency:
     for frequency in _FREQUENCIES:
         if given.get("FREQ") == frequency:
             return frequency
-    found = f"FREQ is {given['FREQ'][:40]}" if "FREQ" in given else "has no FREQ"
-    raise ValueError(f"{found}; allowed are {', '.join(_FREQUENCIES)}")
+    what = f"FREQ is {given['FREQ'][:40]}" if "FREQ" in given else "has no FREQ"
+    raise ValueError(f"{what}; allowed are {', '.join(_FREQUENCIES)}")
 
 
 def _parts(given: dict[str, str], frequency: Frequency, start: datetime) -> dict[str, Any]:

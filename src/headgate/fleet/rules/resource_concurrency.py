@@ -52,8 +52,8 @@ def limit(rule: ResourceConcurrency, total: int) -> int:
 
 def sentence(active: Sequence[tuple[str, str]], total: int, limit: int, value: str | None = None) -> str:
     """`active` are the resources that hold a slot, each with what it does; `value` is that of the group."""
-    shown = ", ".join(f"{resource} ({what})" for resource, what in active[:LONGEST_LIST])
+    listed = ", ".join(f"{resource} ({what})" for resource, what in active[:LONGEST_LIST])
     more = f" and {len(active) - LONGEST_LIST} more" if len(active) > LONGEST_LIST else ""
-    holders = f": {shown}{more}" if active else ""
+    holders = f": {listed}{more}" if active else ""
     group = f"{value}: " if value is not None else ""
     return f"{group}{len(active)} of {total} resources active, limit {limit}{holders}"

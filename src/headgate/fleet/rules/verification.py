@@ -61,8 +61,8 @@ def check_headers(headers: dict[str, str], path: str, problems: list[Problem]) -
         if value.startswith(HIDDEN):
             problems.append(Problem(f"{path}[{name!r}]", _NOT_SHOWN))
         if not _HEADER_NAME.fullmatch(name) or name.lower() in _OF_THE_CONNECTION:
-            shown = ", ".join(sorted(_OF_THE_CONNECTION))
-            allowed = f"names of headers other than {shown}"
+            reserved = ", ".join(sorted(_OF_THE_CONNECTION))
+            allowed = f"names of headers other than {reserved}"
             problems.append(Problem(f"{path}[{name!r}]", f"is not allowed; allowed are {allowed}"))
         if any((ord(character) < 32 and character != "\t") or ord(character) == 127 for character in value):
             problems.append(
@@ -188,18 +188,18 @@ class MetricState(msgspec.Struct, frozen=True):
     message: str = ""
 
 
-def after(metric: Metric, state: MetricState, found: MetricFinding, now: Instant) -> MetricState:
+def after(metric: Metric, state: MetricState, measured: MetricFinding, now: Instant) -> MetricState:
     """The state after one more measurement."""
     if status(metric, state) != "running":
         return state
-    finding = found.finding
+    finding = measured.finding
     return MetricState(
         passed=state.passed + (finding == "passed"),
         failed=state.failed + (finding == "failed"),
         inconclusive=state.inconclusive + (finding == "inconclusive"),
         passed_in_a_row=state.passed_in_a_row + 1 if finding == "passed" else 0,
         last_measured_at=now,
-        message=found.message,
+        message=measured.message,
     )
 
 

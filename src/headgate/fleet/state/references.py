@@ -66,39 +66,39 @@ def policy(state: State, name: str, path: str = "policy") -> PolicyNode:
 
 def version(state: State, owner: str, tag: str) -> VersionNode:
     node = deployment(state, owner)
-    found = node.version(tag)
-    if found is None:
+    version_node = node.version(tag)
+    if version_node is None:
         raise _missing("tag", f"version of {node.name}", tag, [v.tag for v in node.versions])
-    return found
+    return version_node
 
 
 def target(state: State, name: str) -> Target:
-    found = state.target_named(name)
-    if found is None:
+    release_target = state.target_named(name)
+    if release_target is None:
         raise _missing("target", "release target", name, state.targets)
-    return found
+    return release_target
 
 
 def rule(state: State, policy_name: str | None, reference: str) -> AnyRule:
     """By id, name or index within the policy; without a policy, by id or by a name that only one rule has. A rule without
     a name goes by the label that sentences print for it, such as `approval[0]`."""
     policies = [policy(state, policy_name)] if policy_name is not None else list(state.policies.values())
-    found = []
+    matching = []
     for node in policies:
-        for one in node.rules:
-            by_index = policy_name is not None and str(reference) == str(one.rule.index)
-            if reference in (one.id, one.label) or by_index:
-                found.append(one)
-    if not found and policy_name is not None:
-        found = [one for one in policies[0].rules if one.kind == reference]
-    if len(found) > 1:
-        exact = [one for one in found if reference in (one.id, one.rule.name)]
-        found = exact if len(exact) == 1 else found
-    if len(found) != 1:
-        labels = [one.label for node in policies for one in node.rules]
-        what = "there is no rule" if not found else "several rules are called"
+        for bound in node.rules:
+            by_index = policy_name is not None and str(reference) == str(bound.rule.index)
+            if reference in (bound.id, bound.label) or by_index:
+                matching.append(bound)
+    if not matching and policy_name is not None:
+        matching = [bound for bound in policies[0].rules if bound.kind == reference]
+    if len(matching) > 1:
+        exact = [bound for bound in matching if reference in (bound.id, bound.rule.name)]
+        matching = exact if len(exact) == 1 else matching
+    if len(matching) != 1:
+        labels = [bound.label for node in policies for bound in node.rules]
+        what = "there is no rule" if not matching else "several rules are called"
         raise Rejected((Problem("rule", f"{what} {reference!r}; there are {', '.join(labels) or 'none'}"),))
-    return found[0]
+    return matching[0]
 
 
 def remove_plain(state: State, kind: Kind, name: str) -> None:
