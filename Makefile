@@ -28,7 +28,8 @@ check: $(READY)
 
 .PHONY: lint-and-levels scenarios
 lint-and-levels: lint
-	$(BIN)/pytest -n 2 tests/kernel tests/cel tests/fleet tests/graph tests/workload tests/cluster
+	$(BIN)/pytest -n 2 tests/kernel tests/cel tests/fleet tests/graph tests/workload tests/cluster \
+		tests/test_imports.py tests/docs/test_architecture.py tests/docs/test_glossary.py
 
 scenarios: $(READY)
 	$(BIN)/headgate test examples tests/scenarios

@@ -24,11 +24,15 @@ def test_the_bundle_is_what_its_source_gives(tmp_path: Path) -> None:
     """Types are generated from the API's description, so a change of the API that the console does not know fails here."""
     types = ROOT / "console" / "src" / "api" / "schema.ts"
     before = types.read_text()
-    done = subprocess.run(
-        [ROOT / "scripts" / "console", tmp_path / "built"], capture_output=True, text=True, timeout=900
-    )
+    try:
+        done = subprocess.run(
+            [ROOT / "scripts" / "console", tmp_path / "built"], capture_output=True, text=True, timeout=900
+        )
+        made_types = types.read_text()
+    finally:
+        types.write_text(before)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert types.read_text() == before, "the API has changed: run scripts/console and commit what it builds"
+    assert made_types == before, "the API has changed: run scripts/console and commit what it builds"
     for made, kept in ((tmp_path / "built" / "console", BUILT), (tmp_path / "built" / "page", PAGE)):
         assert files(made) == files(kept), "run scripts/console and commit what it builds"
         _, changed, unread = filecmp.cmpfiles(made, kept, files(kept), shallow=False)

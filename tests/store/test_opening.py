@@ -1,5 +1,8 @@
 """Addresses of stores: each is opened, or refused with what is allowed."""
 
+import sqlite3
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -67,3 +70,17 @@ def test_stores_in_memory_are_strangers(tmp_path: Path) -> None:
     assert other.documents(HOME, "System") == {}
     one.close()
     other.close()
+
+
+def test_a_new_database_that_another_process_writes_to_just_now_is_waited_for(tmp_path: Path) -> None:
+    """It has no journal of its own yet, and SQLite refuses to give it one without waiting."""
+    file = tmp_path / "headgate.db"
+    with closing(sqlite3.connect(file, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("CREATE TABLE begun (x)")
+        ending = threading.Timer(0.3, other.execute, ["COMMIT"])
+        ending.start()
+        try:
+            open_store(f"sqlite:///{file}").close()
+        finally:
+            ending.join()

@@ -138,14 +138,15 @@ def stored(store: Store, workspace: str) -> Forecast | None:
         return None
 
 
-def finishes(forecast: Forecast | None) -> dict[tuple[str, str], dict[str, str | None]]:
-    """By deployment and environment."""
+def finishes(forecast: Forecast | None, now: Instant) -> dict[tuple[str, str], dict[str, str | None]]:
+    """By deployment and environment. What should be over by now did not go as foreseen, and says nothing any more."""
     if forecast is None:
         return {}
     made_at = rendering.render(forecast.made_at)
     return {
         (one.deployment, one.environment): {"at": rendering.render_or_none(one.finish_at), "madeAt": made_at}
         for one in forecast.rollouts
+        if one.finish_at is None or one.finish_at > now
     }
 
 

@@ -25,13 +25,17 @@ DEMO = Caller("demo")
 VERSIONS = {"kubelet-upgrade": "v1.29.2", "containerd-upgrade": "v1.7.3", "os-patch": "2026-03"}
 _PAUSE_SECONDS = 2.0
 _POLL_SECONDS = 1.0
+_HELD = """
+The rest waits for somebody: `headgate status` says for what. The fleet of an earlier demo stays with its policies; without
+the folder that it is in, .headgate unless another is named, the next demo begins anew."""
 _LAST_NUMBER = re.compile(r"(\d+)(?!.*\d)")
 
 Say = Callable[[str], None]
 
 
-async def play(process: Process, say: Say) -> None:
-    """Loads the fleet, or what is newer for one that is loaded; follows it until everything has converged."""
+async def play(process: Process, say: Say) -> bool:
+    """Loads the fleet, or what is newer for one that is loaded; follows it until everything has converged, or what is left
+    waits for somebody. Whether it has converged."""
     with contextlib.suppress(UnavailableError):
         seen = await asyncio.to_thread(process.store.newest_event, WORKSPACE)
         is_new = await process.worker_client.submit(WORKSPACE, _load, DEMO, alone=True)
@@ -40,9 +44,10 @@ async def play(process: Process, say: Say) -> None:
         say("")
         publishing = asyncio.create_task(_publish_all(process, is_new))
         try:
-            await _follow(process, seen, publishing, say)
+            return await _follow(process, seen, publishing, say)
         finally:
             publishing.cancel()
+    return False
 
 
 def _load(context: CommandContext) -> bool:
@@ -96,20 +101,28 @@ def next_tag(tags: list[str]) -> str:
     return chosen
 
 
-async def _follow(process: Process, seen: int, publishing: asyncio.Task[None], say: Say) -> None:
+async def _follow(process: Process, seen: int, publishing: asyncio.Task[None], say: Say) -> bool:
     while True:
         for event in await asyncio.to_thread(process.store.events_after, WORKSPACE, seen, 1_000):
             seen = event.seq
             if event.kind in ("Job", "Group") or event.type == "version.published":
                 say(_line(event))
-        if publishing.done() and await process.worker_client.ask(WORKSPACE, _is_converged):
-            say("\nEverything is up to date.")
-            return
+        if publishing.done():
+            if await process.worker_client.ask(WORKSPACE, _is_converged):
+                say("\nEverything is up to date.")
+                return True
+            if await process.worker_client.ask(WORKSPACE, _is_at_rest):
+                say(_HELD)
+                return False
         await process.worker_client.wait_for_events(WORKSPACE, seen, _POLL_SECONDS)
 
 
 def _line(event: Event) -> str:
     return f"{instants.show(event.at)[11:19]}  {event.message}"
+
+
+def _is_at_rest(view: EngineView) -> bool:
+    return view.engine.is_at_rest()
 
 
 def _is_converged(view: EngineView) -> bool:

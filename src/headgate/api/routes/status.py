@@ -48,7 +48,7 @@ async def _answer(
         done = await replies.ask(call, partial(_look, cells, done))
     warnings = await replies.ask(call, lambda view: brackets.lost_hooks(view.engine))
     forecast = await asyncio.to_thread(forecasting.stored, call.service.store, call.workspace)
-    return _document(cells, is_at_rest, warnings, forecasting.finishes(forecast))
+    return _document(cells, is_at_rest, warnings, forecasting.finishes(forecast, call.service.clock()))
 
 
 def _cells(

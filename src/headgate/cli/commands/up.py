@@ -200,7 +200,11 @@ def api_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @process_options
 @api_options
 @click.option("--demo", is_flag=True, help="Loads ten nodes and their policy, and starts an upgrade of them.")
-@click.option("--exit-when-done", is_flag=True, help="With --demo: ends when everything is up to date.")
+@click.option(
+    "--exit-when-done",
+    is_flag=True,
+    help="With --demo: ends when everything is up to date; with 1 if the rest waits for somebody.",
+)
 def command(demo: bool, exit_when_done: bool, log_level: str, oidc_file: Path | None, **given: Any) -> None:
     """Runs the whole service in one process: API, engine and local agents.
 
@@ -268,8 +272,10 @@ def _is_served(folder: Path) -> str:
 async def _demonstrate(process: Any, exit_when_done: bool) -> None:
     from headgate.cli import demo
 
-    await demo.play(process, click.echo)
+    is_up_to_date = await demo.play(process, click.echo)
     if exit_when_done:
+        if not is_up_to_date:
+            process.failure = RuntimeError("not everything is up to date")
         process.stop()
     else:
         click.echo("The server goes on: publish something with `headgate publish kubelet-upgrade v1.29.9`.")

@@ -71,7 +71,7 @@ def judge(rule: DeploymentWindow, now: Instant) -> Verdict:
 def _judge_allowing(
     rule: DeploymentWindow,
     windows: recurrence.Recurrence,
-    span: recurrence.Span | None,
+    span: recurrence.JoinedSpan | None,
     now: Instant,
 ) -> Verdict:
     if span is not None:
@@ -88,7 +88,7 @@ def _judge_allowing(
 def _judge_denying(
     rule: DeploymentWindow,
     windows: recurrence.Recurrence,
-    span: recurrence.Span | None,
+    span: recurrence.JoinedSpan | None,
     now: Instant,
 ) -> Verdict:
     if span is not None:
@@ -99,11 +99,11 @@ def _judge_denying(
     return decisions.allowed(Sentence(_not_in_the_way, (rule, closes_at)), requeue_at=closes_at)
 
 
-def _open(rule: DeploymentWindow, span: recurrence.Span) -> str:
+def _open(rule: DeploymentWindow, span: recurrence.JoinedSpan) -> str:
     return f"the window is open{_from_to(rule, span)}"
 
 
-def _from_to(rule: DeploymentWindow, span: recurrence.Span) -> str:
+def _from_to(rule: DeploymentWindow, span: recurrence.JoinedSpan) -> str:
     """What is not known of it is left out."""
     since = f" since {_moment(rule, span.start)}" if span.is_start_known else ""
     until = f", until {_moment(rule, span.end)}" if span.is_end_known else ""
@@ -114,7 +114,7 @@ def _closed(rule: DeploymentWindow, opens_at: Instant) -> str:
     return f"the window is closed, it opens at {_moment(rule, opens_at)}"
 
 
-def _in_the_way(rule: DeploymentWindow, span: recurrence.Span) -> str:
+def _in_the_way(rule: DeploymentWindow, span: recurrence.JoinedSpan) -> str:
     return f"nothing starts in this window, which is open{_from_to(rule, span)}"
 
 

@@ -18,7 +18,7 @@ from headgate.fleet.rules.recurrence_text import zone
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
-__all__ = ["HORIZON_YEARS", "Recurrence", "Span", "of", "zone"]
+__all__ = ["HORIZON_YEARS", "JoinedSpan", "Recurrence", "of", "zone"]
 
 HORIZON_YEARS = 100
 """How far ahead an occurrence is looked for: leap days at odd intervals are decades apart."""
@@ -37,7 +37,7 @@ _CHUNK_DAYS: dict[recurrence_calendar.Frequency, int] = {
 _CALENDAR_START = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall time
 
 
-class Span(NamedTuple):
+class JoinedSpan(NamedTuple):
     """Occurrences that touch or overlap. Of very many only those around the moment that was asked about are joined: `end` is
     then only a time to look again."""
 
@@ -59,7 +59,7 @@ class Recurrence:
         self._chunk_days = _CHUNK_DAYS[self._rule.frequency]
         self._chunks: dict[int, list[Instant]] = {}
         self._counted: list[Instant] | None = None
-        self._span: Span | None = None
+        self._span: JoinedSpan | None = None
         self._excluded = {self._to_instant(wall) for wall in parsed.excluded}
         self._added = sorted({self._to_instant(wall) for wall in parsed.added} - self._excluded)
 
@@ -68,7 +68,7 @@ class Recurrence:
         span = self.span_at(now)
         return span[:2] if span is not None else None
 
-    def span_at(self, now: Instant) -> Span | None:
+    def span_at(self, now: Instant) -> JoinedSpan | None:
         """The same, and whether it begins and ends there."""
         if self._span is not None and self._span.start <= now < self._span.end:
             return self._span
@@ -77,7 +77,7 @@ class Recurrence:
             return None
         first, is_first = self._first_joined(start)
         end, is_end = self._last_joined_end(start)
-        span = Span(first, end, is_first, is_end)
+        span = JoinedSpan(first, end, is_first, is_end)
         if is_first and is_end:
             self._span = span
         return span

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from headgate.store.sql.drivers import Clock, DatabaseDriver, Session, Values, m
 from headgate.store.sql.statements import Write
 
 _BUSY_SECONDS = 30.0
+_BUSY_AGAIN_SECONDS = 0.01
 _MOST_IDLE_READERS = 8
 
 
@@ -47,7 +49,7 @@ class SqliteDriver(DatabaseDriver):
             cached_statements=256,
         )
         if self._path is not None:
-            connection.execute("PRAGMA journal_mode = WAL")
+            _begin_wal(connection)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA cache_size = -65536")
             connection.execute("PRAGMA wal_autocheckpoint = 4000")
@@ -114,6 +116,20 @@ class SqliteDriver(DatabaseDriver):
             for connection in (*self._readers, self._writer):
                 connection.close()
             self._readers.clear()
+
+
+def _begin_wal(connection: sqlite3.Connection) -> None:
+    """Two processes may open a new database at once. While one of them changes the journal, SQLite refuses the other without
+    waiting for as long as it waits elsewhere, so that is done here."""
+    ends = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > ends:
+                raise
+        time.sleep(_BUSY_AGAIN_SECONDS)
 
 
 def _make_private(path: Path) -> None:
